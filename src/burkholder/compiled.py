@@ -1,7 +1,8 @@
 """How loops are compiled: numba with a disk cache that notices any edit of this package.
 
-numba's cache watches only the file of the compiled loop. Our loops call potentials and losses that live in
-other files, so the cache folder carries a fingerprint of every source file: edit one and a new folder is used.
+numba's cache watches only the file of the compiled loop. Our loops call potentials and losses that live
+in other files, so the cache folder carries a fingerprint of every source file: edit one and a new folder
+is used.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def cache_folder() -> str:
     for path in sorted(root.rglob("*.py")):
         stat = path.stat()
         digest.update(f"{path.relative_to(root)}:{stat.st_size}:{stat.st_mtime_ns}\n".encode())
-    base = os.environ.get("BURKHOLDER_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return str(Path(base) / "burkholder" / digest.hexdigest()[:16])
+    base = os.environ.get("BURKHOLDER_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    return str(Path(base or Path.home() / ".cache") / "burkholder" / digest.hexdigest()[:16])
 
 
 def compiled(function: F) -> F:

@@ -9,7 +9,6 @@ from burkholder.errors import BadInput
 from burkholder.losses.dispatch import formulas
 
 
-
 def _absolute(loss, yhat, y):  # type: ignore[no-untyped-def]
     return abs(yhat - y)
 

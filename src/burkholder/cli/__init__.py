@@ -1,0 +1,17 @@
+"""The command line. Importing it costs nothing; the commands are loaded when it runs."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command, turning the library's own errors into one line and exit code 1."""
+    import sys
+
+    from burkholder.cli.app import app
+    from burkholder.errors import BurkholderError
+
+    try:
+        app()
+    except BurkholderError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(1)

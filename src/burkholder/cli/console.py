@@ -1,0 +1,49 @@
+"""What every command shares: plain error messages, JSON for machines, progress for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def plain(data: Any) -> Any:
+    """Data as JSON can carry it: numpy numbers become Python's, NaN and infinities become null."""
+    if isinstance(data, dict):
+        return {str(key): plain(item) for key, item in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [plain(item) for item in data]
+    if hasattr(data, "tolist"):
+        return plain(data.tolist())
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+def emit(data: Any) -> None:
+    """One JSON value on one line of standard output."""
+    print(json.dumps(plain(data), ensure_ascii=False), flush=True)
+
+
+def say(text: str) -> None:
+    """A line for people, on standard error, so that standard output stays clean for data."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(description: str, total: int | None, quiet: bool = False) -> Iterator[Any]:
+    """A progress line on standard error; `advance(n, note)` moves it. Silent when quiet or not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda n=1, note="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.fields[note]}")]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=total, note="")
+        yield lambda n=1, note="": bar.update(task, advance=n, note=note)
