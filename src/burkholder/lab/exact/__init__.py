@@ -1,0 +1,1 @@
+"""Exact proofs: z3 over the reals, rational sums of squares, ball arithmetic."""
