@@ -33,6 +33,7 @@ class BurkholderFunction:
     kind: ClassVar[str] = "additive"  # or "time-indexed", "generalised"
     structure: frozenset[str] = frozenset()
     lipschitz: float = 1.0  # L: |δ| never exceeds it
+    needs_lipschitz: bool = True  # whether the guarantee rests on |δ| ≤ L
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
 
     # --- the mathematics -------------------------------------------------------------------------------

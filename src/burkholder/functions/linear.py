@@ -32,6 +32,8 @@ class Linear(BurkholderFunction):
         self.separable = isinstance(self.geometry, Coordinates)
         self.remembers = isinstance(potential, Mixture)
         self.root = math.sqrt(self.geometry.smoothness)
+        # tangent rules of U_sq and of the quadratic never look at L
+        self.needs_lipschitz = clock != "gradient" or self.remembers
         if clock not in CLOCKS:
             raise BadInput("clock", clock, f"choose one of {', '.join(CLOCKS)}")
         if clock == "count" and self.separable:
