@@ -23,7 +23,8 @@ class Plain:
     """A function as it is, for arguments that are not floats."""
 
     def __init__(self, function: BurkholderFunction) -> None:
-        self.function, self.value, self.target, self.after = function, function.value, function.target, function.expected
+        self.function, self.after = function, function.expected
+        self.value, self.target = function.value, function.target
 
     def rule(self, name: str, tau: Tau, x: np.ndarray, *extra: Any) -> np.ndarray:
         return getattr(self.function, name)(tau, x, *extra)
@@ -68,7 +69,8 @@ def convex(f: View, at: Places) -> tuple[np.ndarray, list[np.ndarray]]:
 def tangent(f: View, at: Places) -> tuple[np.ndarray, list[np.ndarray]]:
     """S4: U(τ+T) − U(τ) − δ⟨∇,x⟩, at the function's own rule ŷ = −⟨∇,x⟩ (its δŷ left out)."""
     play = f.rule("tangent", at.tau, at.x)
-    before, worst, sizes = f.value(at.tau), None, []
+    before, sizes = f.value(at.tau), []
+    worst: Any = None
     for delta in (at.high, -at.low):
         after = _after(f, at, delta)
         over = after - before + f.function.lipschitz * delta * play
@@ -85,7 +87,8 @@ def sign_flip(f: View, at: Places) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def closed(f: View, at: Places) -> tuple[np.ndarray, list[np.ndarray]]:
     """The function's own closed form: U does not rise, for δ that point outward at ±B."""
-    before, worst, sizes = f.value(at.tau), None, []
+    before, sizes = f.value(at.tau), []
+    worst: Any = None
     for end in ENDS:
         play = f.rule("closed_form", at.tau, at.x, end)
         allowed = [np.where(play > -end, 1.0, 0.0), np.where(play < end, 1.0, 0.0)]
@@ -95,8 +98,9 @@ def closed(f: View, at: Places) -> tuple[np.ndarray, list[np.ndarray]]:
     return worst, sizes
 
 
-def _rise(f: View, at: Places, play: np.ndarray, before: np.ndarray, allowed: list[np.ndarray]) -> tuple[Any, list[Any]]:
-    worst, sizes = None, [before]
+def _rise(f: View, at: Places, play: Any, before: Any, allowed: list[Any]) -> tuple[Any, list[Any]]:
+    worst: Any = None
+    sizes = [before]
     for delta, factor in ((at.high, allowed[0]), (-at.low, allowed[1])):
         step = f.function.lipschitz * delta * factor
         after = f.after(at.tau, at.x, play, step)

@@ -10,7 +10,6 @@ import numpy as np
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.functions.base import BurkholderFunction, Tau
 
-
 HUGE = 1e250  # beyond this a number is as good as infinite: formulas that are held below 1e300 are held from here
 
 
@@ -76,12 +75,12 @@ class Guard:
         if bad.any():
             raise BadInput(
                 f"{name} of {self.function.name}", float("nan"),
-                f"return a number at {describe(tau, x, delta, int(np.argmax(bad)))}, and at {int(bad.sum()) - 1} others "
-                f"of {count} points tried",
+                f"return a number at {describe(tau, x, delta, int(np.argmax(bad)))}, "
+                f"and at {int(bad.sum()) - 1} others of {count} points tried",
             )
         huge = np.abs(answer) > HUGE
         self.overflows += int(huge.sum()) if name in ("value", "target") else 0
-        return np.where(huge, np.sign(answer) * np.inf, answer)
+        return np.where(huge, np.copysign(np.inf, answer), answer)
 
     @staticmethod
     def _first_raising(formula: Callable[..., Any], arguments: tuple[Any, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Where properties are tried: batches of (τ, x, ŷ, law of α), of every scale, and small moves that stay in the domain."""
+"""Where properties are tried: batches of (τ, x, ŷ, law of α) of every scale, and moves that stay in the domain."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class Sampler:
 
     def draw(self, count: int) -> Places:
         tau, x = self.function.points(self.rng, count, self.dim)
-        return Places(tuple(np.asarray(part, float) for part in tau), np.asarray(x, float), self._plays(x), *self._law(count))
+        state = tuple(np.asarray(part, float) for part in tau)
+        return Places(state, np.asarray(x, float), self._plays(x), *self._law(count))
 
     def move(self, here: Places, size: np.ndarray) -> Places:
         """One random step of relative size `size` from every point."""

@@ -20,6 +20,8 @@ STATEMENT = "Σδŷ − ⟨w,Σδx⟩ − A(w) ≤ V(ζ_n) for every comparator 
 STREAMS = 512
 COMPARATORS = 16
 
+Rows = list[tuple[np.ndarray, Any, Any]]  # (x, ŷ, δ) of each round, for a batch of streams
+
 
 def regret(function: BurkholderFunction, dims: tuple[int, ...], seconds: float, points: int,
            rng: np.random.Generator) -> Verdict:
@@ -54,9 +56,9 @@ def regret(function: BurkholderFunction, dims: tuple[int, ...], seconds: float, 
                    points=tried, seconds=time.perf_counter() - started, worst=worst)
 
 
-def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> list[tuple[np.ndarray, ...]]:
+def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> Rows:
     """Rounds (x, ŷ, δ) for a batch of streams; some push g one way, some toss signs."""
-    rows = []
+    rows: Rows = []
     start = _features(function, rng, dim)
     push = rng.random(STREAMS) < 0.5
     for _ in range(int(rng.choice([1, 2, 3, 5, 10, 30]))):
@@ -67,7 +69,7 @@ def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) ->
     return rows
 
 
-def _compare(guard: Guard, rng: np.random.Generator, rows: list[tuple[np.ndarray, ...]], dim: int) -> tuple[Any, ...]:
+def _compare(guard: Guard, rng: np.random.Generator, rows: Rows, dim: int) -> tuple[Any, ...]:
     """(residual, size, w) for every stream and comparator, comparators outermost."""
     function = guard.function
     tau: Any = tuple(np.broadcast_to(part, (STREAMS, *np.shape(part))).copy() for part in function.zero(dim))

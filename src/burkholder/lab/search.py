@@ -55,10 +55,8 @@ def search(residual: Residual, samplers: list[Sampler], seconds: float, points: 
     rounds = 0
     while tried < points and time.perf_counter() - started < seconds:
         for k, sampler in enumerate(samplers):
-            parents = pools[k]
-            if parents is None:
-                continue
-            tried += _climb(residual, sampler, pools, best, k)
+            if pools[k] is not None:
+                tried += _climb(residual, sampler, pools, best, k)
         rounds += 1
         if rounds >= 12 and max(scores[0] for scores in best if len(scores)) > 1e-3:
             break
@@ -116,7 +114,8 @@ def _relative(residual: Residual, places: Places) -> np.ndarray:
     return np.where(np.isfinite(ratio), ratio, -np.inf)
 
 
-def _fittest(pool: Places | None, scores: np.ndarray, fresh: Places, new: np.ndarray, keep: int) -> tuple[Places, np.ndarray]:
+def _fittest(pool: Places | None, scores: np.ndarray, fresh: Places, new: np.ndarray,
+             keep: int) -> tuple[Places, np.ndarray]:
     together = fresh if pool is None else join([pool, fresh])
     both = np.concatenate([scores, new])
     order = np.argsort(-both, kind="stable")[:keep]

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """What a check may conclude. `unchecked` is for a property that does not apply or could not be tried."""
 
     PROVED = "proved"
     REFUTED = "refuted"
     NOT_REFUTED = "not refuted"
     UNCHECKED = "not checked"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def _examine(claim: Claim, guard: Guard, samplers: list[Sampler], seconds: float
 
     domain = f"dimensions {tuple(sampler.dim for sampler in samplers)}, scales 1e±9" if samplers[0].free else \
         f"states reached by play, dimensions {tuple(sampler.dim for sampler in samplers)}"
+    residual(samplers[0].draw(2))  # compiles what is compiled, before the clock starts
     found = search(residual, samplers, seconds, points)
     effort: dict[str, Any] = {"points": found.points, "seconds": found.seconds, "worst": found.relative}
     place = found.place

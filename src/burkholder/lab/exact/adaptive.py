@@ -30,13 +30,13 @@ class Step:
     exponent: Fraction
     growth: Fraction
 
-    def _series(self, x: list[Any], phi: list[Any], length: int) -> Any:
+    def _series(self, place: list[Any], angle: list[Any], length: int) -> Any:
         series = flint().arb_series
-        x, phi = series(x, prec=length), series(phi, prec=length)
+        x, phi = series(place, prec=length), series(angle, prec=length)
         theta, k = ball(self.exponent), ball(self.growth)
         sine = phi.sin()
         odd = (x * (phi + phi).sin() * theta) * (1 / k.sqrt())
-        power = (sine * sine * theta * (1 / k - x * x))
+        power = sine * sine * theta * (1 / k - x * x)
         # cosh is folded into the exponentials: nothing overflows, since power ± odd is small where odd is large
         return phi.cos() * ((power + odd).exp() + (power - odd).exp()) * (1 / flint().arb(2)) - 1
 

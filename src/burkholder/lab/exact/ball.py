@@ -30,7 +30,7 @@ class Ball:
     __slots__ = ("arb",)
 
     def __init__(self, value: Any) -> None:
-        self.arb = value.arb if isinstance(value, Ball) else ball(value) if isinstance(value, (int, float)) else value
+        self.arb: Any = ball(value) if isinstance(value, (int, float)) else value
 
     def __add__(self, other: Any) -> Ball:
         return _binary(self, other, lambda a, b: a + b)

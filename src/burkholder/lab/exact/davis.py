@@ -10,10 +10,10 @@ With M = M(−½,½,·) Kummer's function, φ(z) = −c·M(z²/2), ν the positi
 2. φ convex, φ(ν) = 0 and φ′(ν) = 1 give φ(z) ≥ z − ν: that is 2°, and U ≤ √s·φ(|x|/√s) on both sides of ν.
 3. For |x| ≤ ν√s it is enough to bound E √s′φ: with s = 1, d = tan θ, times cos θ, the claim is f ≤ 0 for
    f(x,θ) = ½φ(x·cos θ + sin θ) + ½φ(x·cos θ − sin θ) − cos θ·φ(x) on [0,ν]×[0,π/2]: every scale and every d.
-   With z± = x·cos θ ± sin θ the equation of φ gives f″ + f = S, S = ½Σφ″(z±)(x² − z±²), hence f(θ) = ∫₀^θ sin(θ−t)S(t)dt,
-   and S/sin²θ = (x²−1)·½(φ″(z₊)+φ″(z₋)) − 2x·cos θ·(φ″(z₊)−φ″(z₋))/(z₊−z₋): where that is ≤ 0 from 0 on, so is f. Branch and
-   bound does the rest. (φ(√w) is convex in w, so among vectors with |x|, |d| given, parallel ones are the worst: the
-   scalar case is the vector case.)
+   With z± = x·cos θ ± sin θ the equation of φ gives f″ + f = S, S = ½Σφ″(z±)(x² − z±²), hence
+   f(θ) = ∫₀^θ sin(θ−t)S(t)dt, and S/sin²θ = (x²−1)·½(φ″(z₊)+φ″(z₋)) − 2x·cos θ·(φ″(z₊)−φ″(z₋))/(z₊−z₋): where that is
+   ≤ 0 from 0 on, so is f. Branch and bound does the rest. (φ(√w) is convex in w, so among vectors with |x|, |d| given,
+   parallel ones are the worst: the scalar case is the vector case.)
 4. For |x| > ν√s: along the ray of x the slope of E U(x±d) is at most 1, that of U is 1, so |x| = ν√s is the worst.
 """
 

@@ -56,7 +56,7 @@ def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ve
     solver = z3()
     X, y, R = solver.Reals("X y R")
     inside = [X >= 0, y == 1, y >= X, R >= 0, constant(k) * y * y - X * X == R * R, X - constant(c) * y > -R]
-    outcome, case, point = decide({"inside": inside}, seconds)
+    outcome, _, point = decide({"inside": inside}, seconds)
     statement, domain = f"U(x,y) ≥ |x| − {c}·y", "all x and y ≥ 0"
     if outcome == "found" and point is not None:
         x = shorten(point["X"], 1000)
