@@ -9,39 +9,68 @@ import numpy as np
 
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.functions.base import BurkholderFunction, Tau
+from burkholder.lab.places import overrides
 
 HUGE = 1e250  # beyond this a number is as good as infinite: formulas that are held below 1e300 are held from here
 
 
-class Guard:
-    """Calls a function's mathematics on batches; NaN, a wrong shape or an exception names the point.
+class Guard(BurkholderFunction):
+    """Passes a function's mathematics through; NaN, a wrong shape or an exception names the point.
 
     A huge or infinite U is not an error (exponentials overflow far out): such points are left out and counted.
     """
 
-    def __init__(self, function: BurkholderFunction) -> None:
-        self.function = function
+    def __init__(self, function: BurkholderFunction, clocks: tuple[bool, ...] = (), floor: float = 0.0) -> None:
+        self.inner, self.clocks, self.floor = function, clocks, floor
         self.overflows = 0
+        self.name, self.lipschitz, self.structure = function.name, function.lipschitz, function.structure
+        self.measured = overrides(function, "magnitude")
+
+    def zero(self, dim: int = 1) -> Tau:
+        return tuple(np.asarray(part, float) for part in self._call("zero", self.inner.zero, (dim,), (), None))
 
     def value(self, tau: Tau) -> np.ndarray:
-        return self._numbers("value", self.function.value, (tau,), tau, None)
+        return self._numbers("value", self.inner.value, (tau,), tau, None)
 
     def target(self, tau: Tau) -> np.ndarray:
-        return self._numbers("target", self.function.target, (tau,), tau, None)
+        return self._numbers("target", self.inner.target, (tau,), tau, None)
 
-    def after(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> np.ndarray:
-        """U one round later, averaged over the learner's own coins."""
-        return self._numbers("value", self.function.expected, (tau, x, yhat, delta), tau, x, delta)
+    def expected(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        return self._numbers("value", self.inner.expected, (tau, x, yhat, delta), tau, x, delta)
 
     def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> Tau:
-        return self._call("advance", self.function.advance, (tau, x, yhat, delta), tau, x, delta)
+        return self._call("advance", self.inner.advance, (tau, x, yhat, delta), tau, x, delta)
 
-    def rule(self, name: str, tau: Tau, x: np.ndarray, *extra: Any) -> np.ndarray:
-        """A strategy of the function's own: `sign_flip`, `tangent` or `closed_form`."""
-        return self._numbers(name, getattr(self.function, name), (tau, x, *extra), tau, x)
+    def sign_flip(self, tau: Tau, x: np.ndarray) -> np.ndarray:
+        return self._numbers("sign_flip", self.inner.sign_flip, (tau, x), tau, x)
+
+    def tangent(self, tau: Tau, x: np.ndarray) -> np.ndarray:
+        return self._numbers("tangent", self.inner.tangent, (tau, x), tau, x)
+
+    def closed_form(self, tau: Tau, x: np.ndarray, bound: float) -> np.ndarray:
+        return self._numbers("closed_form", self.inner.closed_form, (tau, x, bound), tau, x)
 
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:
-        return self._numbers("bound", self.function.bound, (w, tau), tau, w)
+        return self._numbers("bound", self.inner.bound, (w, tau), tau, w)
+
+    def linearised(self, w: np.ndarray, tau: Tau) -> np.ndarray:
+        return self._numbers("linearised", self.inner.linearised, (w, tau), tau, w)
+
+    def magnitude(self, tau: Tau) -> np.ndarray:
+        """What rounding is relative to: the function's own word, or an estimate of the numbers inside U.
+
+        |τ·∇U| along a direction of mixed signs is large where U is a small difference of large terms; the floor
+        stands for terms that τ does not scale, such as the 1 of exp(g) − 1.
+        """
+        if self.measured:
+            return self.inner.magnitude(tau)
+        step = 1e-4
+        moved = tuple(part if clock else part * (1.0 + (step if k % 2 else -step))
+                      for k, (part, clock) in enumerate(zip(tau, self.clocks, strict=True)))
+        with np.errstate(all="ignore"):
+            here = np.asarray(self.inner.value(tau), float)
+            change = np.abs(np.asarray(self.inner.value(moved), float) - here) / step
+        return np.abs(here) + np.where(np.isfinite(change), change, 0.0) + self.floor
 
     def _call(self, name: str, formula: Callable[..., Any], arguments: tuple[Any, ...], tau: Tau,
               x: np.ndarray | None, delta: np.ndarray | None = None) -> Any:
@@ -51,53 +80,53 @@ class Guard:
         except (BurkholderError, NotImplementedError):
             raise
         except Exception as trouble:
-            place = self._first_raising(formula, arguments)
+            place = _first_raising(formula, arguments)
             raise BadInput(
-                f"{name} of {self.function.name}", trouble,
-                f"it raised at {describe(tau, x, delta, place)}; it is called with batches: tau a tuple of arrays and "
-                f"x of shape (batch, dim)",
+                f"{name} of {self.name}", trouble,
+                f"it raised at {describe(tau, x, delta, place) or 'the start'}; it is called with batches: tau a tuple "
+                f"of arrays and x of shape (batch, dim)",
             ) from trouble
 
     def _numbers(self, name: str, formula: Callable[..., Any], arguments: tuple[Any, ...], tau: Tau,
                  x: np.ndarray | None, delta: np.ndarray | None = None) -> np.ndarray:
-        count = len(x) if x is not None else len(tau[0])
+        batch = np.shape(x)[:-1] if x is not None else np.shape(tau[0])[: 1 if np.ndim(tau[0]) else 0]
         raw = self._call(name, formula, arguments, tau, x, delta)
         try:
             answer = np.asarray(raw, float)
         except (TypeError, ValueError) as trouble:
-            raise BadInput(f"{name} of {self.function.name}", raw, "it must return an array of numbers") from trouble
-        if answer.shape != (count,):
+            raise BadInput(f"{name} of {self.name}", raw, "it must return an array of numbers") from trouble
+        if batch and answer.shape != batch:
             raise BadInput(
-                f"{name} of {self.function.name}", Text(f"an array of shape {answer.shape}"),
-                f"for {count} points, the first {describe(tau, x, delta, 0)}, return shape ({count},): one number each",
+                f"{name} of {self.name}", Text(f"an array of shape {answer.shape}"),
+                f"for {batch[0]} points, the first {describe(tau, x, delta, 0)}, return shape {batch}: one number each",
             )
-        bad = np.isnan(answer)
+        bad = np.atleast_1d(np.isnan(answer))
         if bad.any():
             raise BadInput(
-                f"{name} of {self.function.name}", float("nan"),
+                f"{name} of {self.name}", float("nan"),
                 f"return a number at {describe(tau, x, delta, int(np.argmax(bad)))}, "
-                f"and at {int(bad.sum()) - 1} others of {count} points tried",
+                f"and at {int(bad.sum()) - 1} others of {bad.size} points tried",
             )
         huge = np.abs(answer) > HUGE
         self.overflows += int(huge.sum()) if name in ("value", "target") else 0
         return np.where(huge, np.copysign(np.inf, answer), answer)
 
-    @staticmethod
-    def _first_raising(formula: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
-        """The first point of a batch at which the formula raises on its own; 0 if only the batch does."""
-        def pick(argument: Any, k: int) -> Any:
-            if isinstance(argument, tuple):
-                return tuple(pick(part, k) for part in argument)
-            return argument[k : k + 1] if np.ndim(argument) else argument
 
-        count = next(len(argument) for argument in arguments[-1:0:-1] or arguments[0] if np.ndim(argument))
-        for k in range(min(count, 4096)):
-            try:
-                with np.errstate(all="ignore"):
-                    formula(*(pick(argument, k) for argument in arguments))
-            except Exception:
-                return k
-        return 0
+def _first_raising(formula: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
+    """The first point of a batch at which the formula raises on its own; 0 if only the batch as a whole does."""
+    def pick(argument: Any, k: int) -> Any:
+        if isinstance(argument, tuple):
+            return tuple(pick(part, k) for part in argument)
+        return argument[k : k + 1] if np.ndim(argument) else argument
+
+    flat = [part for argument in arguments for part in (argument if isinstance(argument, tuple) else (argument,))]
+    for k in range(min([len(part) for part in flat if np.ndim(part)] or [0], default=0)):
+        try:
+            with np.errstate(all="ignore"):
+                formula(*(pick(argument, k) for argument in arguments))
+        except Exception:
+            return k
+    return 0
 
 
 class Text(str):
@@ -109,7 +138,7 @@ class Text(str):
 
 def describe(tau: Tau, x: np.ndarray | None, delta: np.ndarray | None, k: int) -> str:
     """One point of a batch in words."""
-    parts = [f"tau[{j}] = {_short(part[k])}" for j, part in enumerate(tau) if np.ndim(part)]
+    parts = [f"tau[{j}] = {_short(part[k] if np.ndim(part) else part)}" for j, part in enumerate(tau)]
     if x is not None:
         parts.append(f"x = {_short(x[k])}")
     if delta is not None:

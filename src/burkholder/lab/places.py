@@ -1,110 +1,92 @@
-"""Where properties are tried: batches of (τ, x, ŷ, law of α) of every scale, and moves that stay in the domain."""
+"""Where properties are tried: points of every scale in a function's domain, and small moves that stay inside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from burkholder.functions.base import BurkholderFunction, Tau
+from burkholder.functions.properties import Points, draw
 
 
-@dataclass(frozen=True)
-class Places:
-    """A batch of points. α takes the values −low and high (in units of L) with mean zero."""
+def overrides(function: BurkholderFunction, method: str) -> bool:
+    """Whether a function brings its own method, by its class or handed in as a plain function.
 
-    tau: Tau
-    x: np.ndarray
-    yhat: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def __getitem__(self, which: Any) -> Places:
-        return Places(tuple(part[which] for part in self.tau), self.x[which], self.yhat[which],
-                      self.low[which], self.high[which])
-
-    def describe(self, digits: int | None = None, round_too: bool = True) -> dict[str, Any]:
-        """The first point (its state, and the round played from there), as numbers a person can type."""
-        def show(array: np.ndarray) -> Any:
-            if digits is None:
-                return array.tolist()
-            listed = np.vectorize(lambda z: float(f"{z:.{digits - 1}e}"), otypes=[float])(array)
-            return listed.tolist()
-
-        names = {f"tau[{k}]": show(part[0]) for k, part in enumerate(self.tau)}
-        if not round_too:
-            return names
-        return {**names, "x": show(self.x[0]), "yhat": show(self.yhat[0]),
-                "delta": [-show(self.low[0]), show(self.high[0])]}
+    >>> from burkholder.functions import SquareFunction
+    >>> overrides(SquareFunction(), "bound"), overrides(SquareFunction(), "closed_form")
+    (True, False)
+    """
+    return getattr(getattr(function, method), "__func__", None) is not getattr(BurkholderFunction, method)
 
 
-def join(parts: Sequence[Places]) -> Places:
+def take(points: Points, which: Any) -> Points:
+    """Some points of a batch."""
+    return Points(tuple(part[which] for part in points.tau), *(part[which] for part in points[1:]))
+
+
+def join(batches: Sequence[Points]) -> Points:
     """Several batches as one."""
-    return Places(tuple(np.concatenate(pieces) for pieces in zip(*(p.tau for p in parts), strict=True)),
-                  np.concatenate([p.x for p in parts]), np.concatenate([p.yhat for p in parts]),
-                  np.concatenate([p.low for p in parts]), np.concatenate([p.high for p in parts]))
+    tau = tuple(np.concatenate(pieces) for pieces in zip(*(batch.tau for batch in batches), strict=True))
+    return Points(tau, *(np.concatenate(pieces) for pieces in zip(*(batch[1:] for batch in batches), strict=True)))
+
+
+def choose(which: np.ndarray, new: Points, old: Points) -> Points:
+    """Point by point, the new one where `which` says so."""
+    tau = tuple(np.where(_across(which, a), a, b) for a, b in zip(new.tau, old.tau, strict=True))
+    return Points(tau, *(np.where(_across(which, a), a, b) for a, b in zip(new[1:], old[1:], strict=True)))
 
 
 class Sampler:
     """Draws points of a function's domain and moves them about.
 
     A function that states its domain (`points`) has its states moved by what keeps cones: every part of τ is
-    scaled by a factor of its own, and mixed with another state's. A function that does not is only ever examined at
-    states that play reaches from ζ₀: its states move by playing on.
+    scaled by a factor of its own, and mixed with another state's. A function that does not is only ever examined
+    at states that play reaches from ζ₀: its states move by playing on.
     """
 
     def __init__(self, function: BurkholderFunction, dim: int, rng: np.random.Generator) -> None:
         self.function, self.dim, self.rng = function, dim, rng
-        self.free = type(function).points is not BurkholderFunction.points
-        # a clock or a counter, known by its whole numbers, is never moved
-        self.clocks = tuple(bool(np.all(part == np.floor(part)) and np.any(part != 0))
-                            for part in function.points(rng, 256, dim)[0])
-        self.limits = bool(function.sizes(np.zeros((1, dim))))
+        self.free = overrides(function, "points")
+        self.limited = bool(function.sizes(np.zeros((1, dim))))
+        self.clocks = clocks(function, rng, dim)
 
-    def draw(self, count: int) -> Places:
-        tau, x = self.function.points(self.rng, count, self.dim)
-        state = tuple(np.asarray(part, float) for part in tau)
-        return Places(state, np.asarray(x, float), self._plays(x), *self._law(count))
+    def draw(self, count: int) -> Points:
+        tau, x, yhat, alpha, w = draw(self.function, self.rng, count, self.dim)
+        numbers = (np.asarray(part, float) for part in (x, yhat, alpha, w))
+        return Points(tuple(np.asarray(part, float) for part in tau), *numbers)
 
-    def move(self, here: Places, size: np.ndarray) -> Places:
+    def move(self, here: Points, size: np.ndarray) -> Points:
         """One random step of relative size `size` from every point."""
-        count = len(here)
-        tau = self._move_tau(here, size)
+        count, rng, limit = len(here.x), self.rng, self.function.lipschitz
         spread = size[:, None]
-        x = here.x * np.exp(spread * self.rng.standard_normal((count, 1)))
-        x = x * np.where(self.rng.random((count, 1)) < 0.5, 1.0, 1.0 + spread * self.rng.standard_normal(x.shape))
+        x = here.x * np.exp(spread * rng.standard_normal((count, 1)))
+        x = x * np.where(rng.random((count, 1)) < 0.5, 1.0, 1.0 + spread * rng.standard_normal(x.shape))
         largest = np.max(np.abs(x), axis=-1, keepdims=True)
-        x = x + np.where(self.rng.random((count, 1)) < 0.5, 0.0, spread * largest * self.rng.standard_normal(x.shape))
-        yhat = here.yhat * np.exp(size * self.rng.standard_normal(count))
-        low, high = (np.clip(part * np.exp(size * self.rng.standard_normal(count)), 1e-6, 1.0)
-                     for part in (here.low, here.high))
-        keep = self.rng.random(count) < 0.5
-        return Places(tau, self._within(x), yhat, np.where(keep, here.low, low), np.where(keep, here.high, high))
+        x = x + np.where(rng.random((count, 1)) < 0.5, 0.0, spread * largest * rng.standard_normal(x.shape))
+        yhat = here.yhat * np.exp(size * rng.standard_normal(count))
+        alpha = np.clip(here.alpha * np.exp(size * rng.standard_normal(count)), -limit, limit)
+        alpha = np.where(rng.random(count) < 0.5, here.alpha, alpha)
+        # comparators form a set of the function's own (a ball, a simplex): they are exchanged, never moved
+        other = rng.permutation(count)
+        w = np.where((rng.random(count) < 0.2 * np.minimum(size, 1.0))[:, None], here.w[other], here.w)
+        return Points(self._state(here, size, other), self._within(x), yhat, alpha, w)
 
-    def rounded(self, here: Places, digits: int) -> Places:
-        """The same points with every number cut to a few significant digits (in the domain up to that rounding)."""
-        def cut(array: np.ndarray) -> np.ndarray:
-            size = np.abs(array)
-            unit = 10.0 ** (np.floor(np.log10(np.where(size > 0, size, 1.0))) - digits + 1)
-            return np.where(size > 0, np.round(array / unit) * unit, 0.0)
+    def rounded(self, here: Points, digits: int) -> Points:
+        """The same points, every number but the comparator's cut to a few significant digits."""
+        x = self._within(cut(here.x, digits))
+        alpha = np.clip(cut(here.alpha, digits), -self.function.lipschitz, self.function.lipschitz)
+        return Points(tuple(cut(part, digits) for part in here.tau), x, cut(here.yhat, digits), alpha, here.w)
 
-        return Places(tuple(cut(part) for part in here.tau), self._within(cut(here.x)), cut(here.yhat),
-                      np.minimum(cut(here.low), 1.0), np.minimum(cut(here.high), 1.0))
-
-    def _move_tau(self, here: Places, size: np.ndarray) -> Tau:
-        count = len(here)
+    def _state(self, here: Points, size: np.ndarray, other: np.ndarray) -> Tau:
+        count, rng = len(here.x), self.rng
         if not self.free:
-            again = self.rng.random(count) < 0.3
-            delta = self.function.lipschitz * self.rng.uniform(-1, 1, count)
+            again = rng.random(count) < 0.3
+            delta = self.function.lipschitz * rng.uniform(-1, 1, count)
             played = self.function.advance(here.tau, self._within(here.x * size[:, None]), np.zeros(count), delta)
             return tuple(np.where(_across(again, old), new, old) for old, new in zip(here.tau, played, strict=True))
-        other = self.rng.permutation(count)
-        mix = np.minimum(size, 1.0) * (self.rng.random(count) < 0.2) * self.rng.random(count)
+        mix = np.minimum(size, 1.0) * (rng.random(count) < 0.2) * rng.random(count)
         if any(self.clocks):  # states at different times do not mix
             mix[:] = 0.0
         moved = []
@@ -112,36 +94,36 @@ class Sampler:
             if clock:
                 moved.append(part)
                 continue
-            factor = np.exp(size * self.rng.standard_normal(count) * (self.rng.random(count) < 0.7))
-            new = part * _across(factor, part)
+            new = part * _across(np.exp(size * rng.standard_normal(count) * (rng.random(count) < 0.7)), part)
             if part.ndim == 2:  # a vector: its coordinates move on their own, each keeping its sign
-                single = np.exp(size[:, None] * self.rng.standard_normal(part.shape))
-                new = new * np.where(self.rng.random((count, 1)) < 0.5, 1.0, single)
+                single = np.exp(size[:, None] * rng.standard_normal(part.shape))
+                new = new * np.where(rng.random((count, 1)) < 0.5, 1.0, single)
             moved.append((1.0 - _across(mix, part)) * new + _across(mix, part) * part[other])
         return tuple(moved)
 
-    def _law(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Two-point laws of mean zero on [-L, L]: signs half of the time, lopsided ones otherwise."""
-        wide, narrow = np.ones(count), 10.0 ** self.rng.uniform(-4, 0, count)
-        kind = self.rng.integers(0, 4, count)
-        return np.where(kind == 2, narrow, wide), np.where(kind == 3, narrow, wide)
-
-    def _plays(self, x: np.ndarray) -> np.ndarray:
-        plays = getattr(self.function, "plays", None)
-        if plays is not None:
-            return np.asarray(plays(self.rng, x), float)
-        return np.zeros(len(x))
-
     def _within(self, x: np.ndarray) -> np.ndarray:
         """Features that were moved out of what the function admits, pulled back by a factor."""
-        if not self.limits:
-            return x
-        for seen, limit in self.function.sizes(x).values():
-            over = np.maximum(np.asarray(seen) / limit, 1.0)
-            x = x / (over[:, None] if over.ndim == 1 else over)
+        if self.limited:
+            for seen, limit in self.function.sizes(x).values():
+                x = x / np.maximum(np.asarray(seen) / limit, 1.0)[:, None]
         return x
 
 
+def clocks(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> tuple[bool, ...]:
+    """Which parts of τ count (their numbers are whole at every scale): these are never moved."""
+    tau = function.points(rng, 256, dim)[0]
+    return tuple(bool(np.all(part == np.floor(part)) and np.any(part != 0)) for part in tau)
+
+
+def cut(array: np.ndarray, digits: int) -> np.ndarray:
+    """Every number to so many significant digits.
+
+    >>> cut(np.array([123.456, -0.0789, 0.0]), 2).tolist()
+    [120.0, -0.079, 0.0]
+    """
+    return np.vectorize(lambda number: float(f"{number:.{digits - 1}e}"), otypes=[float])(array)
+
+
 def _across(factor: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """A number per point, shaped to multiply a part of τ."""
+    """A number per point, shaped to go with a part of τ."""
     return factor.reshape(factor.shape + (1,) * (part.ndim - 1))

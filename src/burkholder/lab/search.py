@@ -4,127 +4,125 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from burkholder.lab.places import Places, Sampler, join
+from burkholder.functions.properties import Points
+from burkholder.lab.places import Sampler, choose, join, take
 
 TOLERANCE = 1e-9  # relative residuals below this are rounding, not violations
-BATCH = 4096
+CLEAR = 1e-3  # a violation that nobody will argue with: no need to look on for long
+BATCH = 256, 4096  # from, up to: a slow function is not asked for more than it can answer in time
 PARENTS = 48
 CHILDREN = 32
 
-# residual (positive: violated) and the size of what was subtracted to get it, so that rounding can be told apart
-Residual = Callable[[Places], tuple[np.ndarray, np.ndarray]]
+Residual = Callable[[Points], np.ndarray]  # relative, one number a point; positive: violated
+
+
+@dataclass
+class Pool:
+    """The best points of one dimension so far, best first."""
+
+    sampler: Sampler
+    points: Points | None = None
+    scores: np.ndarray = field(default_factory=lambda: np.empty(0))
+    children: int = CHILDREN
+
+    @property
+    def best(self) -> float:
+        return -np.inf if self.points is None else float(self.scores[0])
+
+    def admit(self, fresh: Points, scores: np.ndarray) -> None:
+        together = fresh if self.points is None else join([self.points, fresh])
+        both = scores if self.points is None else np.concatenate([self.scores, scores])
+        order = np.argsort(-both, kind="stable")[:PARENTS]
+        self.points, self.scores = take(together, order), both[order]
+
+    def climb(self, residual: Residual) -> int:
+        """One generation: every parent has children at steps of many sizes, and yields to its best if better."""
+        assert self.points is not None
+        count, several = len(self.scores), self.children
+        children = take(self.points, np.repeat(np.arange(count), several))
+        children = self.sampler.move(children, 10.0 ** self.sampler.rng.uniform(-4.0, 0.3, count * several))
+        scores = finite(residual, children).reshape(count, several)
+        champion = np.argmax(scores, axis=1)
+        top = scores[np.arange(count), champion]
+        better = top > self.scores
+        points = choose(better, take(children, np.arange(count) * several + champion), self.points)
+        scores = np.where(better, top, self.scores)
+        order = np.argsort(-scores, kind="stable")
+        self.points, self.scores = take(points, order), scores[order]
+        return count * several
 
 
 @dataclass(frozen=True)
 class Found:
-    """The worst point of a search. `residual` is absolute, `relative` in units of the numbers it came from."""
+    """The worst point of a search, its relative residual, and what the search cost."""
 
-    place: Places | None
-    residual: float
+    point: Points | None
+    sampler: Sampler
     relative: float
     points: int
     seconds: float
 
     @property
     def violated(self) -> bool:
-        return self.relative > TOLERANCE
+        return self.point is not None and self.relative > TOLERANCE
 
 
 def search(residual: Residual, samplers: list[Sampler], seconds: float, points: int) -> Found:
     """The largest relative residual: half of the effort on fresh points, half on climbing from the best of them.
 
-    A violation found early ends the first half at once; the climb then makes it as clear as it can.
+    A clear violation ends the first half at once; a short climb then makes it as clear as it can be.
     """
     started = time.perf_counter()
-    tried = 0
-    pools: list[Places | None] = [None] * len(samplers)
-    best: list[np.ndarray] = [np.empty(0)] * len(samplers)
-    turn = 0
-    while tried < points // 2 and time.perf_counter() - started < 0.5 * seconds:
-        k = turn % len(samplers)
-        turn += 1
-        fresh = samplers[k].draw(BATCH)
-        tried += len(fresh)
-        pools[k], best[k] = _fittest(pools[k], best[k], fresh, _relative(residual, fresh), PARENTS)
-        if turn >= 2 * len(samplers) and max(scores[0] for scores in best if len(scores)) > 1e-3:
+    pools = [Pool(sampler) for sampler in samplers]
+    tried = turns = 0
+    batch = BATCH[0]
+    while (tried < points // 2 and time.perf_counter() - started < 0.5 * seconds) or turns < len(pools):
+        pool = pools[turns % len(pools)]
+        began = time.perf_counter()
+        fresh = pool.sampler.draw(batch)
+        pool.admit(fresh, finite(residual, fresh))
+        tried += batch
+        turns += 1
+        if time.perf_counter() - began < 0.02 * seconds:
+            batch = min(2 * batch, BATCH[1])
+        if turns >= len(pools) and max(pool.best for pool in pools) > CLEAR:
             break
-    rounds = 0
+    generations = 0
+    if batch < BATCH[1]:
+        pools = [max(pools, key=lambda pool: pool.best)]
+        pools[0].children = 8
     while tried < points and time.perf_counter() - started < seconds:
-        for k, sampler in enumerate(samplers):
-            if pools[k] is not None:
-                tried += _climb(residual, sampler, pools, best, k)
-        rounds += 1
-        if rounds >= 12 and max(scores[0] for scores in best if len(scores)) > 1e-3:
+        tried += sum(pool.climb(residual) for pool in pools)
+        generations += 1
+        if generations >= 10 and max(pool.best for pool in pools) > CLEAR:
             break
-    winner = max(range(len(samplers)), key=lambda k: best[k][0] if len(best[k]) else -np.inf)
-    place = pools[winner]
-    if place is None or not len(best[winner]):
-        return Found(None, 0.0, -np.inf, tried, time.perf_counter() - started)
-    worst = place[:1]
-    absolute, _ = residual(worst)
-    return Found(worst, float(absolute[0]), float(best[winner][0]), tried, time.perf_counter() - started)
+    winner = max(pools, key=lambda pool: pool.best)
+    point = take(winner.points, np.s_[:1]) if winner.points is not None else None
+    return Found(point, winner.sampler, winner.best, tried, time.perf_counter() - started)
 
 
-def genuine(residual: Residual, sampler: Sampler, place: Places) -> bool:
+def genuine(residual: Residual, sampler: Sampler, point: Points) -> bool:
     """Whether a violation survives a jitter of 1e-11: rounding noise changes sign, a true one does not."""
-    near = join([place] * 32)
-    jittered = sampler.move(near, np.full(32, 1e-11))
-    return bool(np.all(_relative(residual, jittered) > 0.3 * _relative(residual, place)[0]))
+    near = sampler.move(take(point, np.zeros(32, int)), np.full(32, 1e-11))
+    return bool(np.all(finite(residual, near) > 0.3 * finite(residual, point)[0]))
 
 
-def tidy(residual: Residual, sampler: Sampler, place: Places) -> tuple[Places, int]:
+def tidy(residual: Residual, sampler: Sampler, point: Points) -> tuple[Points, int]:
     """The violation with the fewest digits that keeps at least half of it: (point, digits)."""
-    goal = 0.5 * _relative(residual, place)[0]
+    goal = 0.5 * finite(residual, point)[0]
     for digits in (1, 2, 3, 4, 6, 9, 12):
-        shorter = sampler.rounded(place, digits)
-        if _relative(residual, shorter)[0] >= goal:
+        shorter = sampler.rounded(point, digits)
+        if finite(residual, shorter)[0] >= goal:
             return shorter, digits
-    return place, 17
+    return point, 17
 
 
-def _climb(residual: Residual, sampler: Sampler, pools: list[Places | None], best: list[np.ndarray], k: int) -> int:
-    """One generation: every parent has children at steps of many sizes, and is replaced by its best if better."""
-    parents = pools[k]
-    assert parents is not None
-    count = len(parents)
-    children = parents[np.repeat(np.arange(count), CHILDREN)]
-    sizes = 10.0 ** sampler.rng.uniform(-4.0, 0.3, len(children))
-    children = sampler.move(children, sizes)
-    scores = _relative(residual, children).reshape(count, CHILDREN)
-    champion = np.argmax(scores, axis=1)
-    better = scores[np.arange(count), champion] > best[k]
-    chosen = children[np.arange(count) * CHILDREN + champion]
-    pools[k] = _choose(better, chosen, parents)
-    best[k] = np.where(better, scores[np.arange(count), champion], best[k])
-    order = np.argsort(-best[k], kind="stable")
-    survivors = pools[k]
-    assert survivors is not None
-    pools[k], best[k] = survivors[order], best[k][order]
-    return len(children)
-
-
-def _relative(residual: Residual, places: Places) -> np.ndarray:
+def finite(residual: Residual, points: Points) -> np.ndarray:
+    """The residual, with −∞ where it is not a number (overflow far out)."""
     with np.errstate(all="ignore"):
-        absolute, size = residual(places)
-        ratio = absolute / np.where(size > 0, size, 1.0)
-    return np.where(np.isfinite(ratio), ratio, -np.inf)
-
-
-def _fittest(pool: Places | None, scores: np.ndarray, fresh: Places, new: np.ndarray,
-             keep: int) -> tuple[Places, np.ndarray]:
-    together = fresh if pool is None else join([pool, fresh])
-    both = np.concatenate([scores, new])
-    order = np.argsort(-both, kind="stable")[:keep]
-    return together[order], both[order]
-
-
-def _choose(better: np.ndarray, new: Places, old: Places) -> Places:
-    def pick(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.where(better.reshape(better.shape + (1,) * (a.ndim - 1)), a, b)
-
-    return Places(tuple(pick(a, b) for a, b in zip(new.tau, old.tau, strict=True)), pick(new.x, old.x),
-                  pick(new.yhat, old.yhat), pick(new.low, old.low), pick(new.high, old.high))
+        relative = residual(points)
+    return np.where(np.isfinite(relative), relative, -np.inf)

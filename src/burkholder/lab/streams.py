@@ -13,6 +13,7 @@ import numpy as np
 
 from burkholder.functions.base import BurkholderFunction
 from burkholder.lab.guard import Guard
+from burkholder.lab.places import overrides
 from burkholder.lab.search import TOLERANCE
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
@@ -23,13 +24,12 @@ COMPARATORS = 16
 Rows = list[tuple[np.ndarray, Any, Any]]  # (x, ŷ, δ) of each round, for a batch of streams
 
 
-def regret(function: BurkholderFunction, dims: tuple[int, ...], seconds: float, points: int,
-           rng: np.random.Generator) -> Verdict:
+def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rng: np.random.Generator) -> Verdict:
     """Play random streams of 1 to 30 rounds and compare."""
-    if type(function).bound is BurkholderFunction.bound:
-        return Verdict("regret", Status.UNCHECKED, STATEMENT, note="the function states no bound A")
+    function = guard.inner
+    if not overrides(function, "bound"):
+        return Verdict("streams", Status.UNCHECKED, STATEMENT, note="the function states no bound A")
     started, tried, worst = time.perf_counter(), 0, -np.inf
-    guard = Guard(function)
     witness: Witness | None = None
     while tried == 0 or (tried < points and time.perf_counter() - started < seconds):
         dim = dims[int(rng.integers(0, len(dims)))]
@@ -52,26 +52,27 @@ def regret(function: BurkholderFunction, dims: tuple[int, ...], seconds: float, 
         if worst > 1e-3:
             break
     status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("regret", status, STATEMENT, f"streams of 1 to 30 rounds in dimensions {dims}", witness=witness,
+    return Verdict("streams", status, STATEMENT, f"streams of 1 to 30 rounds in dimensions {dims}", witness=witness,
                    points=tried, seconds=time.perf_counter() - started, worst=worst)
 
 
 def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> Rows:
     """Rounds (x, ŷ, δ) for a batch of streams; some push g one way, some toss signs."""
     rows: Rows = []
-    start = _features(function, rng, dim)
+    start = np.asarray(function.features(rng, STREAMS, dim), float)
     push = rng.random(STREAMS) < 0.5
     for _ in range(int(rng.choice([1, 2, 3, 5, 10, 30]))):
-        x = start if rng.random() < 0.5 else _features(function, rng, dim)
+        x = start if rng.random() < 0.5 else np.asarray(function.features(rng, STREAMS, dim), float)
         sign = np.where(push, 1.0, rng.choice([-1.0, 1.0], STREAMS))
         delta = function.lipschitz * sign * rng.choice([1.0, 1.0, 0.3, 0.0], STREAMS)
-        rows.append((x, _plays(function, rng, x), delta))
+        plays = function.plays(rng, x) if overrides(function, "plays") else rng.choice([0.0, 1.0, -0.3], STREAMS)
+        rows.append((x, plays, delta))
     return rows
 
 
 def _compare(guard: Guard, rng: np.random.Generator, rows: Rows, dim: int) -> tuple[Any, ...]:
     """(residual, size, w) for every stream and comparator, comparators outermost."""
-    function = guard.function
+    function = guard.inner
     tau: Any = tuple(np.broadcast_to(part, (STREAMS, *np.shape(part))).copy() for part in function.zero(dim))
     a, g = np.zeros(STREAMS), np.zeros((STREAMS, rows[0][0].shape[-1]))
     for x, yhat, delta in rows:
@@ -86,21 +87,9 @@ def _compare(guard: Guard, rng: np.random.Generator, rows: Rows, dim: int) -> tu
     w = np.where(aligned, opposite, w)
     linear = np.einsum("...i,...i->...", w, gs)
     promise = guard.bound(w, many)
-    given_back = function.refine(w, many) if hasattr(function, "refine") else 0.0
+    given_back = function.refine(w, many)
     tiled = np.tile(a, COMPARATORS)
     residual = tiled - linear - given_back - promise - target
     with np.errstate(all="ignore"):
         size = np.abs(tiled) + np.abs(linear) + np.abs(given_back) + np.abs(promise) + np.abs(target)
     return residual, size, w
-
-
-def _features(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> np.ndarray:
-    if hasattr(function, "features"):
-        return np.asarray(function.features(rng, STREAMS, dim), float)
-    return np.asarray(function.points(rng, STREAMS, dim)[1], float)
-
-
-def _plays(function: BurkholderFunction, rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
-    if hasattr(function, "plays"):
-        return np.asarray(function.plays(rng, x), float)
-    return rng.choice([0.0, 1.0, -0.3], len(x))

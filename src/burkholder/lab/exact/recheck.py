@@ -1,0 +1,71 @@
+"""A witness, evaluated a second time: what is claimed, written out again for balls instead of floats.
+
+The search evaluates `functions.properties` in float64. Here the same excess is written a second time, by the
+definitions, in an arithmetic that bounds its own errors: a slip in either would show as a disagreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from burkholder.functions.base import BurkholderFunction
+from burkholder.functions.properties import Points
+from burkholder.lab.exact.ball import balls
+
+Excess = Callable[[BurkholderFunction, Points, Any], Any]
+
+
+def excess(function: BurkholderFunction, claim: str, point: Points, digits: int) -> float | None:
+    """A lower bound of the excess at the decimals of a point; None when U is not made of what balls can do."""
+    formula = FORMULAS.get(claim)
+    if formula is None or digits > 15:
+        return None
+    try:
+        at = Points(tuple(balls(part, digits) for part in point.tau), balls(point.x, digits),
+                    balls(point.yhat, digits), balls(point.alpha, digits), point.w)
+        bound = np.full(1, function.lipschitz)
+        amount = formula(function, at, bound)[0].arb
+    except Exception:  # whatever it was, floats keep the last word
+        return None
+    return float(amount.lower()) if amount.is_finite() else None
+
+
+def _dominates(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    return f.target(at.tau) - f.value(at.tau)
+
+
+def _signs(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    return (_after(f, at, bound) + _after(f, at, -bound)) / 2.0 - f.value(at.tau)
+
+
+def _average(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    other = bound if at.alpha[0] < 0 else -bound
+    weight = abs(other) * _after(f, at, at.alpha) + abs(at.alpha) * _after(f, at, other)
+    return weight / (abs(at.alpha) + abs(other)) - f.value(at.tau)
+
+
+def _convex(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    chord = (at.alpha + bound) * _after(f, at, bound) + (bound - at.alpha) * _after(f, at, -bound)
+    return _after(f, at, at.alpha) - chord / (2.0 * bound)
+
+
+def _sign_flip(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    play = f.sign_flip(at.tau, at.x)
+    return f.expected(at.tau, at.x, play, at.alpha) - f.value(at.tau)
+
+
+def _tangent(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    play = f.tangent(at.tau, at.x)
+    return f.expected(at.tau, at.x, play, at.alpha) - f.value(at.tau)
+
+
+def _after(f: BurkholderFunction, at: Points, delta: Any) -> Any:
+    return f.expected(at.tau, at.x, at.yhat, delta)
+
+
+FORMULAS: dict[str, Excess] = {
+    "2": _dominates, "3'": _signs, "3": _average, "convex": _convex, "sign-flip": _sign_flip, "tangent": _tangent,
+}
