@@ -53,9 +53,23 @@ class Sampler:
         self.clocks = clocks(function, rng, dim)
 
     def draw(self, count: int) -> Points:
+        """Random points; a fifth of them simple ones, where extremes often sit: coordinates equal up to sign, or 0."""
         tau, x, yhat, alpha, w = draw(self.function, self.rng, count, self.dim)
-        numbers = (np.asarray(part, float) for part in (x, yhat, alpha, w))
-        return Points(tuple(np.asarray(part, float) for part in tau), *numbers)
+        numbers = [np.asarray(part, float) for part in (x, yhat, alpha, w)]
+        state = [np.asarray(part, float) for part in tau]
+        if self.free:
+            simple = self.rng.random((count, 1)) < 0.2
+            numbers[0] = self._within(np.where(simple, self._snapped(numbers[0]), numbers[0]))
+            state = [np.where(simple, self._snapped(part), part) if part.ndim == 2 and not clock else part
+                     for part, clock in zip(state, self.clocks, strict=True)]
+        return Points(tuple(state), *numbers)
+
+    def _snapped(self, vectors: np.ndarray) -> np.ndarray:
+        """Each vector's largest coordinate, given to all of them with signs or zeros at random."""
+        pattern = self.rng.choice([-1.0, 0.0, 1.0], vectors.shape)
+        if np.all(vectors >= 0):
+            pattern = np.abs(pattern)
+        return pattern * np.max(np.abs(vectors), axis=-1, keepdims=True)
 
     def move(self, here: Points, size: np.ndarray) -> Points:
         """One random step of relative size `size` from every point."""
