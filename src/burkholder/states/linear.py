@@ -24,9 +24,12 @@ MOST = 2**31  # features a state can have
 LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}  # |L·x_i| beyond this: squares would not fit
 
 
-def _geometry(geometry: Any) -> Any:
+def _geometry(function: Linear) -> Any:
     """The record the compiled rounds know this geometry by, or None."""
-    if isinstance(geometry, (Coordinates, Euclidean)):
+    geometry = function.geometry
+    if isinstance(geometry, Coordinates):
+        return rounds.Remembering() if function.remembers else geometry
+    if isinstance(geometry, Euclidean):
         return geometry
     if isinstance(geometry, (PNorm, Supremum)):
         p = float(geometry.p)
@@ -48,7 +51,7 @@ class LinearState:
     """
 
     def __init__(self, function: Linear, dim: int = 0, dtype: Any = np.float64) -> None:
-        geometry = _geometry(function.geometry)
+        geometry = _geometry(function)
         if geometry is None:
             raise BadInput("geometry", function.geometry, "compiled rounds know coordinates, l_p norms and l_∞")
         self.dtype = np.dtype(dtype)
@@ -57,9 +60,11 @@ class LinearState:
         self.function = function
         self.separable = function.separable
         self.width = (4 if function.remembers else 2) if self.separable else 1
-        self.rule = rounds.Rule(
-            function.potential, geometry, rounds.CLOCKS[function.clock], float(function.lipschitz),
+        self.potential = function.potential
+        self.frame = rounds.Frame(
+            geometry, rounds.CLOCKS[function.clock], float(function.lipschitz),
             float(function.root), float(function.feature_bound), LARGEST[self.dtype] / function.lipschitz,
+            function.potential.atoms if function.remembers else 0,
         )  # fmt: skip
         self.scalars = np.zeros(rounds.SLOTS)
         self.scalars[rounds.SCALE] = 1.0
@@ -136,7 +141,7 @@ class LinearState:
 
     def _refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
         if code == rounds_rows.BAD_VALUE:
-            good = np.abs(values) <= self.rule.largest
+            good = np.abs(values) <= self.frame.largest
             culprit = float(values[np.argmin(good)])
             limit = f"give finite numbers with L·|x| ≤ {LARGEST[self.dtype]:g}"
             raise BadInput(f"x{where}", culprit, limit + " (repeated indices add up)" * bool(good.all()))
@@ -149,7 +154,7 @@ class LinearState:
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
         while True:
-            arguments = (self.rule, *self._row(), n)
+            arguments = (self.frame, self.potential, *self._row(), n)
             entry = self._entries.get("play") or self._entry(rounds_loops.one_play, "play", arguments)
             raw = entry(*arguments)
             if raw == raw:
@@ -164,7 +169,7 @@ class LinearState:
         """ζ ← ζ + T(x, ŷ, δ); returns size(x) where the function assumes a limit on it."""
         n = self._load(indices, values)
         while True:
-            arguments = (self.rule, *self._row(), n, float(yhat), float(delta))
+            arguments = (self.frame, *self._row(), n, float(yhat), float(delta))
             size = self._entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
             if size == size:
                 return size
@@ -177,7 +182,7 @@ class LinearState:
         def step(n: int, y: float, weight: float) -> float:
             while True:
                 arguments = (
-                    self.rule, loss, self.cells, self.scalars, self._scratch, self.row_indices, self.row_values,
+                    self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, self.row_indices, self.row_values,
                     *self._merged, self._table, self.width, n, y, weight, bound, ledger,
                 )  # fmt: skip
                 entry = self._entries.get(loss.__class__) or self._entry(
@@ -207,7 +212,7 @@ class LinearState:
             if merged[0].size != self._scratch.shape[1]:
                 merged = np.zeros(self._scratch.shape[1], indices.dtype), np.zeros(self._scratch.shape[1], values.dtype)
             arguments = (
-                self.rule, loss, self.cells, self.scalars, self._scratch, *merged, self._table, self.width,
+                self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, self._table, self.width,
                 indptr, indices, values, y, weight, float(bound), ledger, out, row,
             )  # fmt: skip
             row = rounds_loops.stream.compile(tuple(typeof(a) for a in arguments))(*arguments)
@@ -246,7 +251,7 @@ class LinearState:
         out = np.empty(y.size)
         merged = np.zeros(rows.shape[1] + 1, np.uint32), np.zeros(rows.shape[1] + 1, rows.dtype)
         arguments = (
-            self.rule, loss, self.cells, self.scalars, self._scratch, *merged, rows, y, weight, float(bound), ledger,
+            self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, rows, y, weight, float(bound), ledger,
             out, 0,
         )  # fmt: skip
         row = rounds_loops.stream_dense.compile(tuple(typeof(a) for a in arguments))(*arguments)
@@ -348,7 +353,7 @@ class LinearState:
         power = self.scalars[rounds.POWER]
         if self.separable or power == 0.0:
             return 0.0
-        return float(self.scalars[rounds.DRIFT] / power) / getattr(self.rule.geometry, "p", 2.0)
+        return float(self.scalars[rounds.DRIFT] / power) / getattr(self.frame.geometry, "p", 2.0)
 
     # --- keeping it ----------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, np.ndarray]:

@@ -16,11 +16,10 @@ import math
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from numba import types
 from numba.extending import overload, register_jitable
 
 from burkholder.geometries import Coordinates, Euclidean
-from burkholder.potentials import Mixture, anchored
+from burkholder.potentials import anchored
 
 # Slots of `scalars`.
 A, S, TOP, DEAD = 0, 1, 2, 3  # Σδŷ; the clock and the memory of a norm's potential
@@ -56,105 +55,99 @@ class Power(NamedTuple):
     top: int
 
 
-class Rule(NamedTuple):
-    """Everything a compiled round needs to know of its Burkholder function."""
+class Remembering(NamedTuple):
+    """Per coordinate, for potentials that delete atoms: each coordinate has its own memory."""
 
-    potential: Any
+
+class Frame(NamedTuple):
+    """Everything but the potential that a compiled round needs to know of its Burkholder function."""
+
     geometry: Any
     clock: Any
     lipschitz: float
     root: float  # √β
     limit: float  # X, what size(x) should stay below
     largest: float  # what |x_i| must stay below for squares to fit
+    atoms: int  # how many atoms the potential may delete, 0 when it has none
 
 
 CLOCKS: dict[str, Any] = {"square": Square(), "gradient": Gradient(), "count": Count()}
 
 
-def _field(rule: Any, name: str) -> type:
-    """The class of a record inside the rule, from its numba type."""
-    return rule.types[rule.fields.index(name)].instance_class
+_MODULES = {
+    Coordinates: "rounds_coordinates", Remembering: "rounds_memory", Euclidean: "rounds_euclidean", Power: "rounds_power",
+}  # fmt: skip
 
 
-def _module(rule: Any) -> ModuleType:
-    geometry = _field(rule, "geometry")
-    if geometry is Coordinates:
-        name = "rounds_memory" if _field(rule, "potential") is Mixture else "rounds_coordinates"
-    else:
-        name = "rounds_euclidean" if geometry is Euclidean else "rounds_power"
-    return importlib.import_module(f"burkholder.states.{name}")
+def _field(frame: Any, name: str) -> type:
+    """The class of a record inside the frame, from its numba type."""
+    return frame.types[frame.fields.index(name)].instance_class
 
 
-def recall(rule, cells, scalars, scratch, indices, values):
+def _module(frame: Any) -> ModuleType:
+    return importlib.import_module(f"burkholder.states.{_MODULES[_field(frame, 'geometry')]}")
+
+
+def recall(frame, cells, scalars, scratch, indices, values):
     """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x)."""
     raise NotImplementedError("only inside compiled loops")
 
 
-def answer(rule, cells, scalars, scratch, indices, values, seen):
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
     """The raw prediction from what `recall` saw."""
     raise NotImplementedError("only inside compiled loops")
 
 
-def absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     """ζ ← ζ + T(x, ŷ, δ), right after `recall` of the same row."""
     raise NotImplementedError("only inside compiled loops")
 
 
 @overload(recall)
-def _recall(rule, cells, scalars, scratch, indices, values):
-    return _module(rule).recall
+def _recall(frame, cells, scalars, scratch, indices, values):
+    return _module(frame).recall
 
 
 @overload(answer)
-def _answer(rule, cells, scalars, scratch, indices, values, seen):
-    return _module(rule).answer
+def _answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    return _module(frame).answer
 
 
 @overload(absorb)
-def _absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    return _module(rule).absorb
+def _absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+    return _module(frame).absorb
 
 
 # --- what several geometries share ---------------------------------------------------------------------------
-def tick(rule, size, delta):
+def tick(frame, size, delta):
     """What the clock grows by."""
     raise NotImplementedError("only inside compiled loops")
 
 
 @overload(tick)
-def _tick(rule, size, delta):
-    clock = _field(rule, "clock")
+def _tick(frame, size, delta):
+    clock = _field(frame, "clock")
     if clock is Square:
-        return lambda rule, size, delta: (rule.lipschitz * size) * (rule.lipschitz * size)
+        return lambda frame, size, delta: (frame.lipschitz * size) * (frame.lipschitz * size)
     if clock is Gradient:
-        return lambda rule, size, delta: (delta * size) * (delta * size)
-    return lambda rule, size, delta: 1.0
+        return lambda frame, size, delta: (delta * size) * (delta * size)
+    return lambda frame, size, delta: 1.0
 
 
-def memory(rule, scalars, size):
+@register_jitable
+def memory(frame, scalars, size):
     """(top, dead) of a norm's potential once x was seen."""
-    raise NotImplementedError("only inside compiled loops")
-
-
-@overload(memory)
-def _memory(rule, scalars, size):
-    if _field(rule, "potential") is Mixture:
-        return lambda rule, scalars, size: anchored(
-            scalars[TOP], scalars[DEAD], rule.potential.atoms, rule.lipschitz * size
-        )
-    return lambda rule, scalars, size: (0.0, 0.0)
+    if frame.atoms > 0:
+        return anchored(scalars[TOP], scalars[DEAD], frame.atoms, frame.lipschitz * size)
+    return 0.0, 0.0
 
 
 def by_clock(tangent: Any, sign_flip: Any) -> Any:
     """The strategy that belongs to the clock, for use inside an overload."""
-    return lambda rule: tangent if _field(rule, "clock") is Gradient else sign_flip
+    return lambda frame: tangent if _field(frame, "clock") is Gradient else sign_flip
 
 
 @register_jitable
 def power_of_two(size):
     """The power of two just above size > 0: dividing by it is exact."""
     return math.ldexp(1.0, math.frexp(size)[1])
-
-
-def is_number(argument: Any) -> bool:
-    return isinstance(argument, (types.Float, types.Integer))

@@ -51,7 +51,7 @@ def _unit_of(cells):
 
 
 @register_jitable
-def recall(rule, cells, scalars, scratch, indices, values):
+def recall(frame, cells, scalars, scratch, indices, values):
     dot, squares = 0.0, 0.0
     for k in range(indices.size):
         x = float(values[k])
@@ -71,24 +71,24 @@ def recall(rule, cells, scalars, scratch, indices, values):
     return dot, squares, unit, unit * math.sqrt(squares)
 
 
-def play(rule, scalars, seen):
+def play(frame, potential, scalars, seen):
     raise NotImplementedError("only inside compiled loops")
 
 
-def _tangent(rule, scalars, seen):
+def _tangent(frame, potential, scalars, seen):
     dot, _squares, unit, size = seen
     length = math.sqrt(scalars[POWER])
     if length == 0.0:
         return 0.0
-    top, dead = memory(rule, scalars, size)
-    norm = scalars[SCALE] * length / rule.root
-    return -slope(rule.potential, norm, scalars[S], top, dead) * (dot / length * unit) / rule.root
+    top, dead = memory(frame, scalars, size)
+    norm = scalars[SCALE] * length / frame.root
+    return -slope(potential, norm, scalars[S], top, dead) * (dot / length * unit) / frame.root
 
 
-def _sign_flip(rule, scalars, seen):
+def _sign_flip(frame, potential, scalars, seen):
     dot, squares, unit, size = seen
     # in units of the larger of ‖g‖'s scale and L‖x‖'s
-    step = rule.lipschitz * unit
+    step = frame.lipschitz * unit
     scale = max(scalars[SCALE], step)
     g, d = scalars[SCALE] / scale, step / scale
     total = scalars[POWER] * g * g + squares * d * d
@@ -97,22 +97,22 @@ def _sign_flip(rule, scalars, seen):
     low = math.sqrt(max(total - cross, 0.0))
     # high − low = (high² − low²)/(high + low)
     difference = 2.0 * cross / (high + low) if high + low > 0.0 else 0.0
-    scale /= rule.root
-    s = scalars[S] + tick(rule, size, rule.lipschitz)
-    return -gap(rule.potential, scale * high, scale * low, scale * difference, s) / rule.lipschitz
+    scale /= frame.root
+    s = scalars[S] + tick(frame, size, frame.lipschitz)
+    return -gap(potential, scale * high, scale * low, scale * difference, s) / frame.lipschitz
 
 
 _choose = by_clock(_tangent, _sign_flip)
 
 
 @overload(play)
-def _play(rule, scalars, seen):
-    return _choose(rule)
+def _play(frame, potential, scalars, seen):
+    return _choose(frame)
 
 
 @register_jitable
-def answer(rule, cells, scalars, scratch, indices, values, seen):
-    return play(rule, scalars, seen)
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    return play(frame, potential, scalars, seen)
 
 
 @register_jitable
@@ -146,11 +146,11 @@ def resum(cells, scalars):
 
 
 @register_jitable
-def absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     dot, squares, unit, size = seen
     scalars[A] += delta * yhat
-    scalars[TOP], scalars[DEAD] = memory(rule, scalars, size)
-    scalars[S] += tick(rule, size, delta)
+    scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
+    scalars[S] += tick(frame, size, delta)
     n = indices.size
     for k in range(n):
         cells[indices[k]] += delta * values[k]

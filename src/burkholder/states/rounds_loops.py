@@ -36,39 +36,39 @@ def _held(raw):
 
 
 @register_jitable
-def _digest(rule, loss, cells, scalars, scratch, indices, values, y, weight, bound, ledger):
+def _digest(frame, potential, loss, cells, scalars, scratch, indices, values, y, weight, bound, ledger):
     """One admitted row without repeated indices: play, settle, learn. Returns ŷ, or NaN with a verdict in CODE."""
-    seen = recall(rule, cells, scalars, scratch, indices, values)
-    raw = _held(answer(rule, cells, scalars, scratch, indices, values, seen))
-    yhat, delta = settle(ledger, loss, raw, y, weight, bound, rule.lipschitz)
-    if not abs(delta) <= rule.lipschitz and _too_steep(rule, values, delta):
+    seen = recall(frame, cells, scalars, scratch, indices, values)
+    raw = _held(answer(frame, potential, cells, scalars, scratch, indices, values, seen))
+    yhat, delta = settle(ledger, loss, raw, y, weight, bound, frame.lipschitz)
+    if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, values, delta):
         scalars[CODE] = TOO_STEEP
         return math.nan
-    if rule.limit < math.inf:
-        measure(ledger, seen[3], rule.limit)
-    absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta)
+    if frame.limit < math.inf:
+        measure(ledger, seen[3], frame.limit)
+    absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta)
     return yhat
 
 
 @register_jitable
-def _too_steep(rule, values, delta):
+def _too_steep(largest, values, delta):
     """Whether δx leaves the range in which squares fit."""
     bad = not abs(delta) <= LARGEST
     for k in range(values.size):
-        bad |= not abs(delta * values[k]) <= rule.largest * rule.lipschitz
+        bad |= not abs(delta * values[k]) <= largest
     return bad
 
 
 @register_jitable
-def _look(rule, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width):
+def _look(largest, cells, room, indices, values, merged_indices, merged_values, table, width):
     """A verdict on the row, the number of distinct indices when they had to be merged (else −1), 1 + the largest."""
     n = indices.size
     if n == 0:
         return FINE, -1, 0.0
-    if n > scratch.shape[1]:
+    if n > room:
         return WIDE, -1, 0.0
     dim, count = cells.size // width, -1
-    verdict, top = admit(indices, values, dim, rule.largest), indices[n - 1]
+    verdict, top = admit(indices, values, dim, largest), indices[n - 1]
     if verdict == UNSORTED:
         verdict, top = FINE, top_index(indices)
         if top >= dim:
@@ -77,14 +77,14 @@ def _look(rule, cells, scalars, scratch, indices, values, merged_indices, merged
         if count == n:
             count = -1
         for k in range(count):
-            if not abs(merged_values[k]) <= rule.largest:
+            if not abs(merged_values[k]) <= largest:
                 verdict = BAD_VALUE
     return verdict, count, top + 1.0
 
 
 @compiled
 def stream(
-    rule, loss, cells, scalars, scratch, merged_indices, merged_values, table, width,
+    frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values, table, width,
     indptr, indices, values, y, weight, bound, ledger, out, first,
 ):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
@@ -94,7 +94,7 @@ def stream(
         here = indices[indptr[row] : indptr[row + 1]]
         x = values[indptr[row] : indptr[row + 1]]
         verdict, count, dim = _look(
-            rule, cells, scalars, scratch, here, x, merged_indices, merged_values, table, width
+            frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width
         )
         w = weight[min(row, last)]
         if not abs(y[row]) <= LARGEST:
@@ -107,7 +107,7 @@ def stream(
         scalars[DIM] = max(scalars[DIM], dim)
         if count >= 0:
             here, x = merged_indices[:count], merged_values[:count]
-        out[row] = _digest(rule, loss, cells, scalars, scratch, here, x, y[row], w, bound, ledger)
+        out[row] = _digest(frame, potential, loss, cells, scalars, scratch, here, x, y[row], w, bound, ledger)
         if scalars[CODE] != FINE:
             return row
     return y.size
@@ -115,7 +115,7 @@ def stream(
 
 @compiled
 def stream_dense(
-    rule, loss, cells, scalars, scratch, merged_indices, merged_values,
+    frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values,
     rows, y, weight, bound, ledger, out, first,
 ):
     """The same for dense rows: zeros are skipped, so the arithmetic is that of the sparse row."""
@@ -125,7 +125,7 @@ def stream_dense(
         x = rows[row]
         within = True
         for j in range(x.size):
-            within &= abs(x[j]) <= rule.largest
+            within &= abs(x[j]) <= frame.largest
         count = 0
         for j in range(x.size):
             merged_indices[count] = j
@@ -141,7 +141,7 @@ def stream_dense(
         if scalars[CODE] != FINE:
             return row
         out[row] = _digest(
-            rule, loss, cells, scalars, scratch, merged_indices[:count], merged_values[:count], y[row], w, bound, ledger
+            frame, potential, loss, cells, scalars, scratch, merged_indices[:count], merged_values[:count], y[row], w, bound, ledger
         )
         if scalars[CODE] != FINE:
             return row
@@ -150,13 +150,13 @@ def stream_dense(
 
 @compiled
 def one_round(
-    rule, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, y, weight,
+    frame, potential, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, y, weight,
     bound, ledger,
 ):
     """The row in the first n places of the buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
     here, x = indices[:n], values[:n]
     scalars[CODE] = FINE
-    verdict, count, dim = _look(rule, cells, scalars, scratch, here, x, merged_indices, merged_values, table, width)
+    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
     if verdict != FINE:
         scalars[CODE] = verdict
         return math.nan
@@ -164,36 +164,36 @@ def one_round(
     if count >= 0:
         here, x = merged_indices[:count], merged_values[:count]
     before = ledger.copy()
-    yhat = _digest(rule, loss, cells, scalars, scratch, here, x, y, weight, bound, ledger)
+    yhat = _digest(frame, potential, loss, cells, scalars, scratch, here, x, y, weight, bound, ledger)
     if scalars[CODE] != FINE:
         ledger[:] = before
     return yhat
 
 
 @compiled
-def one_play(rule, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n):
+def one_play(frame, potential, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n):
     """The raw prediction for the row in the buffers; NaN with a verdict in CODE when it cannot be played."""
     here, x = indices[:n], values[:n]
     scalars[CODE] = FINE
-    verdict, count, dim = _look(rule, cells, scalars, scratch, here, x, merged_indices, merged_values, table, width)
+    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
     if verdict != FINE:
         scalars[CODE] = verdict
         return math.nan
     if count >= 0:
         here, x = merged_indices[:count], merged_values[:count]
-    seen = recall(rule, cells, scalars, scratch, here, x)
-    return _held(answer(rule, cells, scalars, scratch, here, x, seen))
+    seen = recall(frame, cells, scalars, scratch, here, x)
+    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
 
 
 @compiled
 def one_learn(
-    rule, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, yhat, delta
+    frame, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, yhat, delta
 ):
     """ζ ← ζ + T for the row in the buffers; the size of its x, or NaN with a verdict in CODE."""
     here, x = indices[:n], values[:n]
     scalars[CODE] = FINE
-    verdict, count, dim = _look(rule, cells, scalars, scratch, here, x, merged_indices, merged_values, table, width)
-    if verdict == FINE and _too_steep(rule, x, delta):
+    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
+    if verdict == FINE and _too_steep(frame.largest * frame.lipschitz, x, delta):
         verdict = TOO_STEEP
     if verdict != FINE:
         scalars[CODE] = verdict
@@ -201,8 +201,8 @@ def one_learn(
     scalars[DIM] = max(scalars[DIM], dim)
     if count >= 0:
         here, x = merged_indices[:count], merged_values[:count]
-    seen = recall(rule, cells, scalars, scratch, here, x)
-    absorb(rule, cells, scalars, scratch, here, x, seen, yhat, delta)
+    seen = recall(frame, cells, scalars, scratch, here, x)
+    absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
     return seen[3]
 
 

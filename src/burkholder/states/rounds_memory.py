@@ -14,8 +14,8 @@ from burkholder.states.rounds_coordinates import largest
 
 
 @register_jitable
-def recall(rule, cells, scalars, scratch, indices, values):
-    atoms, lipschitz = rule.potential.atoms, rule.lipschitz
+def recall(frame, cells, scalars, scratch, indices, values):
+    atoms, lipschitz = frame.atoms, frame.lipschitz
     for k in range(indices.size):
         at = np.uint64(4) * np.uint64(indices[k])
         scratch[G_ROW, k] = cells[at]
@@ -24,27 +24,27 @@ def recall(rule, cells, scalars, scratch, indices, values):
         top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, lipschitz * abs(values[k]))
         scratch[TOP_ROW, k] = top
         scratch[DEAD_ROW, k] = dead
-    return 0.0, 0.0, 1.0, largest(values) if rule.limit < math.inf else 0.0
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
 
 
 @register_jitable
-def answer(rule, cells, scalars, scratch, indices, values, seen):
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
     total = 0.0
     for k in range(indices.size):
         g = scratch[G_ROW, k]
-        size = slope(rule.potential, abs(g), scratch[S_ROW, k], scratch[TOP_ROW, k], scratch[DEAD_ROW, k])
+        size = slope(potential, abs(g), scratch[S_ROW, k], scratch[TOP_ROW, k], scratch[DEAD_ROW, k])
         share = values[k] * math.copysign(size, g)
         total += min(max(share, -LARGEST), LARGEST)  # two infinities of opposite sign would make a NaN
     return -total
 
 
 @register_jitable
-def absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[A] += delta * yhat
     for k in range(indices.size):
         at = np.uint64(4) * np.uint64(indices[k])
         x = values[k]
         cells[at] = scratch[G_ROW, k] + delta * x
-        cells[at + np.uint64(1)] = scratch[S_ROW, k] + tick(rule, x, delta)
+        cells[at + np.uint64(1)] = scratch[S_ROW, k] + tick(frame, x, delta)
         cells[at + np.uint64(2)] = scratch[TOP_ROW, k]
         cells[at + np.uint64(3)] = scratch[DEAD_ROW, k]

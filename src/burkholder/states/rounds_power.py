@@ -60,31 +60,31 @@ def raised(z, p, whole):
 
 
 @register_jitable
-def recall(rule, cells, scalars, scratch, indices, values):
+def recall(frame, cells, scalars, scratch, indices, values):
     """(max|x|, 0, the scale of the round, size of x)."""
     for k in range(indices.size):
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
     size = top
-    if rule.geometry.top == 0 and top > 0.0:
+    if frame.geometry.top == 0 and top > 0.0:
         total = 0.0
         for k in range(indices.size):
-            total += raised(abs(values[k]) / top, rule.geometry.p, rule.geometry.whole)
-        size = top * total ** (1.0 / rule.geometry.p)
+            total += raised(abs(values[k]) / top, frame.geometry.p, frame.geometry.whole)
+        size = top * total ** (1.0 / frame.geometry.p)
     scale = scalars[SCALE]
-    if rule.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
-        scale = power_of_two(rule.lipschitz * top)
+    if frame.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
+        scale = power_of_two(frame.lipschitz * top)
     return top, 0.0, scale, size
 
 
 @register_jitable
-def _rest(rule, cells, scratch, indices, scale):
+def _rest(frame, cells, scratch, indices, scale):
     """Σ|g_i/scale|^p over the coordinates outside the row, afresh: the row is blanked, then put back."""
     for k in range(indices.size):
         cells[indices[k]] = 0.0
     total, correction = 0.0, 0.0
     for i in range(cells.size):
-        part = raised(abs(float(cells[i])) / scale, rule.geometry.p, rule.geometry.whole)
+        part = raised(abs(float(cells[i])) / scale, frame.geometry.p, frame.geometry.whole)
         both = total + part
         correction += (total - both) + part if total >= part else (part - both) + total
         total = both
@@ -93,29 +93,29 @@ def _rest(rule, cells, scratch, indices, scale):
     return total + correction
 
 
-def play(rule, cells, scalars, scratch, indices, values, seen):
+def play(frame, potential, cells, scalars, scratch, indices, values, seen):
     raise NotImplementedError("only inside compiled loops")
 
 
-def _tangent(rule, cells, scalars, scratch, indices, values, seen):
-    p, whole = rule.geometry.p, rule.geometry.whole
+def _tangent(frame, potential, cells, scalars, scratch, indices, values, seen):
+    p, whole = frame.geometry.p, frame.geometry.whole
     if scalars[POWER] <= 0.0:
         return 0.0
     norm = scalars[SCALE] * scalars[POWER] ** (1.0 / p)
-    top, dead = memory(rule, scalars, seen[3])
+    top, dead = memory(frame, scalars, seen[3])
     along = 0.0
     for k in range(indices.size):
         g = scratch[G_ROW, k]
         along += values[k] * math.copysign(raised(abs(g) / norm, p - 1.0, whole - 1), g)
-    return -slope(rule.potential, norm / rule.root, scalars[S], top, dead) * along / rule.root
+    return -slope(potential, norm / frame.root, scalars[S], top, dead) * along / frame.root
 
 
-def _sign_flip(rule, cells, scalars, scratch, indices, values, seen):
-    p, whole = rule.geometry.p, rule.geometry.whole
+def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen):
+    p, whole = frame.geometry.p, frame.geometry.whole
     _, _, scale, size = seen
     old, up, down = 0.0, 0.0, 0.0
     for k in range(indices.size):
-        g, d = scratch[G_ROW, k] / scale, rule.lipschitz * values[k] / scale
+        g, d = scratch[G_ROW, k] / scale, frame.lipschitz * values[k] / scale
         old += raised(abs(g), p, whole)
         up += raised(abs(g + d), p, whole)
         down += raised(abs(g - d), p, whole)
@@ -124,45 +124,45 @@ def _sign_flip(rule, cells, scalars, scratch, indices, values, seen):
     rest = max(power - old, 0.0)
     least = rest + min(up, down)
     if least < _CANCELLED * power or scalars[DRIFT] * shrink > 1e-11 * least:
-        rest = _rest(rule, cells, scratch, indices, scale)
-    unit = scale / rule.root
+        rest = _rest(frame, cells, scratch, indices, scale)
+    unit = scale / frame.root
     high, low = unit * (rest + up) ** (1.0 / p), unit * (rest + down) ** (1.0 / p)
-    s = scalars[S] + tick(rule, size, rule.lipschitz)
-    return -gap(rule.potential, high, low, high - low, s) / rule.lipschitz
+    s = scalars[S] + tick(frame, size, frame.lipschitz)
+    return -gap(potential, high, low, high - low, s) / frame.lipschitz
 
 
 _choose = by_clock(_tangent, _sign_flip)
 
 
 @overload(play)
-def _play(rule, cells, scalars, scratch, indices, values, seen):
-    return _choose(rule)
+def _play(frame, potential, cells, scalars, scratch, indices, values, seen):
+    return _choose(frame)
 
 
 @register_jitable
-def answer(rule, cells, scalars, scratch, indices, values, seen):
-    return play(rule, cells, scalars, scratch, indices, values, seen)
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    return play(frame, potential, cells, scalars, scratch, indices, values, seen)
 
 
 @register_jitable
-def resum(rule, cells, scratch, indices, scalars):
+def resum(frame, cells, scratch, indices, scalars):
     top = 0.0
     for i in range(cells.size):
         top = max(top, abs(float(cells[i])))
     scalars[SCALE] = power_of_two(top) if top > 0.0 else 1.0
-    scalars[POWER] = _rest(rule, cells, scratch, indices[:0], scalars[SCALE])
-    scalars[DRIFT] = 16.0 * rule.geometry.p * 1.2e-16 * scalars[POWER]
+    scalars[POWER] = _rest(frame, cells, scratch, indices[:0], scalars[SCALE])
+    scalars[DRIFT] = 16.0 * frame.geometry.p * 1.2e-16 * scalars[POWER]
     scalars[TOUCHED] = 0.0
     scalars[RESUMS] += 1.0
 
 
 @register_jitable
-def absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    p, whole = rule.geometry.p, rule.geometry.whole
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+    p, whole = frame.geometry.p, frame.geometry.whole
     top, _, scale, size = seen
     scalars[A] += delta * yhat
-    scalars[TOP], scalars[DEAD] = memory(rule, scalars, size)
-    scalars[S] += tick(rule, size, delta)
+    scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
+    scalars[S] += tick(frame, size, delta)
     shrink = raised(scalars[SCALE] / scale, p, whole)
     old, new = 0.0, 0.0
     for k in range(indices.size):
@@ -177,4 +177,4 @@ def absorb(rule, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[DRIFT] = scalars[DRIFT] * shrink + 1.2e-16 * (indices.size + 4.0 * p + 8.0) * (power + old + new)
     keep = scalars[DRIFT] <= tolerance * grown and (_LOW < grown < _HIGH) or delta * top == 0.0
     if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
-        resum(rule, cells, scratch, indices, scalars)
+        resum(frame, cells, scratch, indices, scalars)
