@@ -69,9 +69,10 @@ def _changes(function: BurkholderFunction, step: float) -> Iterator[tuple[str, f
         # charges are squares of the larger jump, members jump unequally: Hoeffding is not sharp for them
         yield "½ before η²γ (has room to spare)", 0.0, _state(-1)
     elif isinstance(function, (Combination, Minimum)):
-        for what, factor, change in _linear(function.members[0], less, more):
+        which = -1 if isinstance(function, Minimum) else 0  # of the two, the least one makes the minimum
+        for what, factor, change in _linear(function.members[which], less, more):
             if what != "A(w)":
-                yield f"first member: {what}", factor, lambda f, k, change=change: change(f.members[0], k)
+                yield f"a member's {what}", factor, lambda f, k, change=change: change(f.members[which], k)
 
 
 def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, float, Change]]:
