@@ -36,13 +36,22 @@ class Guard(BurkholderFunction):
         return self._numbers("target", self.inner.target, (tau,), tau, None)
 
     def expected(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> np.ndarray:
-        return self._numbers("value", self.inner.expected, (tau, x, yhat, delta), tau, x, delta)
+        # an infinite prediction comes from an infinite U: the point is left out
+        playable = np.isfinite(yhat)
+        after = self._numbers(
+            "value", self.inner.expected, (tau, x, np.where(playable, yhat, 0.0), delta), tau, x, delta
+        )
+        return np.where(playable, after, np.inf)
 
     def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> Tau:
-        return self._call("advance", self.inner.advance, (tau, x, yhat, delta), tau, x, delta)
+        playable = np.where(np.isfinite(yhat), yhat, 0.0)
+        return self._call("advance", self.inner.advance, (tau, x, playable, delta), tau, x, delta)
 
     def sign_flip(self, tau: Tau, x: np.ndarray) -> np.ndarray:
-        return self._numbers("sign_flip", self.inner.sign_flip, (tau, x), tau, x)
+        formula = self.inner.sign_flip
+        if not overrides(self.inner, "sign_flip"):  # the base's difference of two U, where both may be infinite
+            return self._numbers("sign_flip", lambda *at: np.nan_to_num(formula(*at), nan=np.inf), (tau, x), tau, x)
+        return self._numbers("sign_flip", formula, (tau, x), tau, x)
 
     def tangent(self, tau: Tau, x: np.ndarray) -> np.ndarray:
         return self._numbers("tangent", self.inner.tangent, (tau, x), tau, x)

@@ -33,7 +33,7 @@ def load(name: str) -> BurkholderFunction | str:
     thing: Any = module
     for part in attribute.split("."):
         if not hasattr(thing, part):
-            known = [key for key, item in vars(module).items() if _usable(item)]
+            known = [key for key, item in vars(module).items() if _usable(item, module)]
             raise BadInput("name", name, f"no '{part}' in {place}; it has: {', '.join(known) or 'no functions'}")
         thing = getattr(thing, part)
     return _instance(thing, name)
@@ -62,9 +62,9 @@ def _module(place: str, name: str) -> ModuleType:
         raise BadInput("name", name, f"{place} could not be imported: {type(trouble).__name__}: {trouble}") from trouble
 
 
-def _usable(item: Any) -> bool:
+def _usable(item: Any, module: ModuleType) -> bool:
     return isinstance(item, BurkholderFunction) or (
-        isinstance(item, type) and issubclass(item, BurkholderFunction) and item is not BurkholderFunction
+        isinstance(item, type) and issubclass(item, BurkholderFunction) and item.__module__ == module.__name__
     )
 
 

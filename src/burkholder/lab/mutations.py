@@ -72,7 +72,7 @@ def _changes(function: BurkholderFunction, step: float) -> Iterator[tuple[str, f
         which = -1 if isinstance(function, Minimum) else 0  # of the two, the least one makes the minimum
         for what, factor, change in _linear(function.members[which], less, more):
             if what != "A(w)":
-                yield f"a member's {what}", factor, lambda f, k, change=change: change(f.members[which], k)
+                yield f"a member's {what}", factor, _member(which, change)
 
 
 def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, float, Change]]:
@@ -141,6 +141,10 @@ def _state(part: int) -> Change:
             setattr(function, method, lambda tau, *rest, original=original: original(scaled(tau), *rest))
 
     return change
+
+
+def _member(which: int, change: Change) -> Change:
+    return lambda function, factor: change(function.members[which], factor)
 
 
 def _promise(function: Any, factor: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,17 +58,21 @@ class Pool:
 
 @dataclass(frozen=True)
 class Found:
-    """The worst point of a search, its relative residual, and what the search cost."""
+    """The worst points of a search, the largest relative residual, and what the search cost."""
 
-    point: Points | None
-    sampler: Sampler
+    pools: list[Pool]
     relative: float
     points: int
     seconds: float
 
-    @property
-    def violated(self) -> bool:
-        return self.point is not None and self.relative > TOLERANCE
+    def violations(self, most: int = 24) -> Iterator[tuple[Sampler, Points]]:
+        """Points above the tolerance, worst first, from every dimension."""
+        ranked = sorted(((float(score), n, k) for n, pool in enumerate(self.pools) for k, score in
+                         enumerate(pool.scores[:most]) if score > TOLERANCE), reverse=True)
+        for _, n, k in ranked[:most]:
+            points = self.pools[n].points
+            assert points is not None
+            yield self.pools[n].sampler, take(points, np.s_[k : k + 1])
 
 
 def search(residual: Residual, samplers: list[Sampler], seconds: float, points: int) -> Found:
@@ -100,9 +104,7 @@ def search(residual: Residual, samplers: list[Sampler], seconds: float, points: 
         generations += 1
         if generations >= 10 and max(pool.best for pool in pools) > CLEAR:
             break
-    winner = max(pools, key=lambda pool: pool.best)
-    point = take(winner.points, np.s_[:1]) if winner.points is not None else None
-    return Found(point, winner.sampler, winner.best, tried, time.perf_counter() - started)
+    return Found(pools, max(pool.best for pool in pools), tried, time.perf_counter() - started)
 
 
 def genuine(residual: Residual, sampler: Sampler, point: Points) -> bool:

@@ -16,7 +16,7 @@ from burkholder.functions.properties import Points
 from burkholder.lab.exact.recheck import excess
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import Sampler, cut, overrides
-from burkholder.lab.search import TOLERANCE, Found, genuine, search, tidy
+from burkholder.lab.search import TOLERANCE, finite, genuine, search, tidy
 from burkholder.lab.streams import streams
 from burkholder.lab.verdicts import Report, Status, Verdict, Witness
 
@@ -36,12 +36,13 @@ Property = Callable[[BurkholderFunction, Points], np.ndarray]
 
 def verify(
     function: BurkholderFunction | str, exact: bool = False, seconds: float = 10.0, points: int = 2_000_000,
-    dims: Sequence[int] | None = None, seed: int = 0,
+    dims: Sequence[int] | None = None, seed: int = 0, first: bool = False,
 ) -> Report:
     """Examine 1°, 2°, 3°/3′, convexity in α, the declared strategies, and V against linearised regret.
 
-    `seconds` and `points` bound the whole search; a claim that is found false costs less. With `exact`, the
-    proofs that exist for this very function are run as well, and come first.
+    `seconds` and `points` bound the whole search; a claim that is found false costs less, and with `first` the
+    search ends at the first such claim. With `exact`, the proofs that exist for this very function are run as well,
+    and come first.
 
     >>> verify("square-function", seconds=2).status.value
     'not refuted'
@@ -67,11 +68,14 @@ def verify(
     claims = _claims(function, guard)
     share, quota = seconds / (len(claims) + 1), points // (len(claims) + 1)
     for name, property in claims.items():
+        if first and any(verdict.refuted for verdict in verdicts):
+            break
         if name == "1":
             verdicts.append(_start(guard, chosen))
         else:
             verdicts.append(_examine(name, property, guard, samplers, share, quota))
-    verdicts.append(streams(guard, chosen, share, quota, rng))
+    if not (first and any(verdict.refuted for verdict in verdicts)):
+        verdicts.append(streams(guard, chosen, share, quota, rng))
     notes = (f"U was huge or infinite at {guard.overflows:,} points, which were left out",) if guard.overflows else ()
     return Report(function.name, tuple(verdicts), time.perf_counter() - started, notes)
 
@@ -119,23 +123,24 @@ def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler
 
     where = "every scale the function admits" if samplers[0].free else "states that play reaches"
     domain = f"{where}, dimensions {tuple(sampler.dim for sampler in samplers)}"
-    residual(samplers[0].draw(2))  # compiles what is compiled, before the clock starts
+    finite(residual, samplers[0].draw(2))  # compiles what is compiled, before the clock starts
     found = search(residual, samplers, seconds, points)
     note, witness = "", None
-    if found.violated:
-        witness, note = _witness(name, residual, guard.inner, found)
+    for sampler, point in found.violations():
+        witness, note = _witness(name, residual, guard.inner, sampler, point)
+        if witness:
+            break
     status = Status.REFUTED if witness else Status.NOT_REFUTED
     return Verdict(name, status, STATEMENTS[name], domain, "float64", witness, found.points, found.seconds,
                    found.relative, note)
 
 
-def _witness(name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction,
-             found: Found) -> tuple[Witness | None, str]:
+def _witness(name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler,
+             point: Points) -> tuple[Witness | None, str]:
     """The violation at a point a person can type, evaluated again in balls where that can be done."""
-    assert found.point is not None
-    if not genuine(residual, found.sampler, found.point):
+    if not genuine(residual, sampler, point):
         return None, "the worst residual changes sign under a jitter of 1e-11: rounding"
-    point, digits = tidy(residual, found.sampler, found.point)
+    point, digits = tidy(residual, sampler, point)
     certified = excess(function, name, point, digits)
     if certified is not None and certified <= 0:
         return None, "the worst residual in floats is none in ball arithmetic: rounding"

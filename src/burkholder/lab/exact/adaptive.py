@@ -57,7 +57,7 @@ class Step:
         return second if fourth <= 0 else second + fourth * theta * theta
 
 
-def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 6.0, seconds: float = 20.0) -> Verdict:
+def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, seconds: float = 20.0) -> Verdict:
     """Ball arithmetic on |g| ≤ reach·√D, every d.
 
     >>> box(reach=2.0).status.value, box(exponent="0.525", reach=2.0).status.value

@@ -15,6 +15,7 @@ from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.properties import Points
 from burkholder.lab.exact.ball import balls
 
+Rows = list[tuple[np.ndarray, Any, Any]]  # (x, ŷ, δ) of each round
 Excess = Callable[[BurkholderFunction, Points, Any], Any]
 
 
@@ -25,7 +26,7 @@ def excess(function: BurkholderFunction, claim: str, point: Points, digits: int)
         return None
     try:
         at = Points(tuple(balls(part, digits) for part in point.tau), balls(point.x, digits),
-                    balls(point.yhat, digits), balls(point.alpha, digits), point.w)
+                    balls(point.yhat, digits), balls(point.alpha, digits), balls(point.w, 17))
         bound = np.full(1, function.lipschitz)
         amount = formula(function, at, bound)[0].arb
     except Exception:  # whatever it was, floats keep the last word
@@ -62,10 +63,32 @@ def _tangent(f: BurkholderFunction, at: Points, bound: Any) -> Any:
     return f.expected(at.tau, at.x, play, at.alpha) - f.value(at.tau)
 
 
+def _regret(f: BurkholderFunction, at: Points, bound: Any) -> Any:
+    return f.linearised(at.w, at.tau) - f.bound(at.w, at.tau) - f.target(at.tau)
+
+
+def stream_excess(function: BurkholderFunction, rows: Rows, w: np.ndarray, dim: int) -> float | None:
+    """The same for a whole stream of rounds (x, ŷ, δ) against a comparator."""
+    try:
+        tau: Any = tuple(np.asarray(part)[None] for part in function.zero(dim))
+        a, g = np.zeros(1), np.zeros((1, rows[0][0].shape[-1]))
+        for row in rows:
+            x, yhat, delta = (balls(part, 17) for part in row)
+            tau = function.advance(tau, x, yhat, delta)
+            a, g = a + delta * yhat, g + delta[:, None] * x
+        against = balls(w, 17)
+        given_back, promise = function.refine(against, tau), function.bound(against, tau)
+        amount = (a - (against * g).sum(axis=-1) - given_back - promise - function.target(tau))[0].arb
+    except Exception:
+        return None
+    return float(amount.lower()) if amount.is_finite() else None
+
+
 def _after(f: BurkholderFunction, at: Points, delta: Any) -> Any:
     return f.expected(at.tau, at.x, at.yhat, delta)
 
 
 FORMULAS: dict[str, Excess] = {
     "2": _dominates, "3'": _signs, "3": _average, "convex": _convex, "sign-flip": _sign_flip, "tangent": _tangent,
+    "regret": _regret,
 }
