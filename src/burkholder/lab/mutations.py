@@ -17,7 +17,7 @@ from burkholder.functions import get as named
 from burkholder.functions.algebra import Combination, Minimum, Softmax
 from burkholder.functions.base import BurkholderFunction, Tau
 from burkholder.geometries import Group, Supremum
-from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, Quadratic, SquareRoot
+from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, Quadratic, SquareRoot, harmonic
 
 
 class Mutant(NamedTuple):
@@ -65,6 +65,7 @@ def _changes(function: BurkholderFunction, step: float) -> Iterator[tuple[str, f
         # U ≥ V touches where |x| = β|y|, so that α is pinned from both sides
         yield "α_p", less, _attribute("alpha")
         yield "α_p upwards", more, _attribute("alpha")
+        yield "A(w)", less, _promise
     elif isinstance(function, Softmax):
         # charges are squares of the larger jump, members jump unequally: Hoeffding is not sharp for them
         yield "½ before η²γ (has room to spare)", 0.0, _state(-1)
@@ -84,10 +85,15 @@ def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, floa
             yield "X", less, _record("unit")
         yield "e^0, the mass at the start", more, lambda f, k: _replace(f, offset=f.potential.offset + np.log(k))
         yield "t", less, _state(2)
+        yield "½ before H_t", less, _harmonic
+        yield "A(w) (has room to spare)", 0.5, _promise
         return
     if isinstance(potential, Mixture):
         # e^{z−cz²} ≤ 1+z on z ≥ −½ holds down to c = 0.7726
         yield "1 before λ²s (has room to spare)", 0.5, _state(2)
+        # and with c = 1 it holds down to z = −0.684
+        yield "½ in λ ≤ 1/(2h) (has room to spare)", 2.0, _cap
+        yield "A(w) (has room to spare)", 0.5, _promise
         return
     spare = ""
     if isinstance(function.geometry, (Group, Supremum)):  # their β is safe, not sharp
@@ -106,6 +112,8 @@ def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, floa
         yield "A(w)", less, _promise
     if isinstance(potential, Adaptive):
         yield "A(w) (has room to spare)", 0.5, _promise
+    if isinstance(potential, Adaptive) and not function.separable:
+        yield "½, the power of v/D", less, _power
 
 
 # --- how a constant is moved ---------------------------------------------------------------------------------
@@ -141,6 +149,34 @@ def _state(part: int) -> Change:
             setattr(function, method, lambda tau, *rest, original=original: original(scaled(tau), *rest))
 
     return change
+
+
+def _harmonic(function: Any, factor: float) -> None:
+    """The ½ in exp(… − ½H_t)."""
+    value, scale = function.value, function.potential.scale
+    h = np.vectorize(harmonic, otypes=[float])
+
+    def changed(tau: Tau) -> np.ndarray:
+        return tau[0] + (value(tau) - tau[0] + scale) * np.exp(0.5 * (1.0 - factor) * h(tau[2])) - scale
+
+    function.value = changed
+
+
+def _power(function: Any, factor: float) -> None:
+    """The ½ in (v/D)^½."""
+    value, scale, start = function.value, function.potential.scale, function.potential.start
+
+    def changed(tau: Tau) -> np.ndarray:
+        grown = (1.0 + tau[2] / start) ** (0.5 * (1.0 - factor))
+        return tau[0] + (value(tau) - tau[0] + scale) * grown - scale
+
+    function.value = changed
+
+
+def _cap(function: Any, factor: float) -> None:
+    """The ½ in λ ≤ 1/(2h): atoms are deleted later."""
+    memory = function.memory
+    function.memory = lambda tau, x: memory(tau, x / factor)
 
 
 def _member(which: int, change: Change) -> Change:

@@ -60,15 +60,15 @@ class Sampler:
         if self.free:
             simple = self.rng.random((count, 1)) < 0.2
             numbers[0] = self._within(np.where(simple, self._snapped(numbers[0]), numbers[0]))
-            state = [np.where(simple, self._snapped(part), part) if part.ndim == 2 and not clock else part
-                     for part, clock in zip(state, self.clocks, strict=True)]
+            # only parts that take both signs, and no zero of theirs, are free of the other parts: sums of squares
+            # and memories are not
+            state = [np.where(simple & (part != 0), self._snapped(part), part) if np.any(part < 0) and part.ndim == 2
+                     else part for part in state]
         return Points(tuple(state), *numbers)
 
     def _snapped(self, vectors: np.ndarray) -> np.ndarray:
         """Each vector's largest coordinate, given to all of them with signs or zeros at random."""
         pattern = self.rng.choice([-1.0, 0.0, 1.0], vectors.shape)
-        if np.all(vectors >= 0):
-            pattern = np.abs(pattern)
         return pattern * np.max(np.abs(vectors), axis=-1, keepdims=True)
 
     def move(self, here: Points, size: np.ndarray) -> Points:
