@@ -92,7 +92,7 @@ def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, floa
         # e^{z−cz²} ≤ 1+z on z ≥ −½ holds down to c = 0.7726
         yield "1 before λ²s (has room to spare)", 0.5, _state(2)
         # and with c = 1 it holds down to z = −0.684
-        yield "½ in λ ≤ 1/(2h) (has room to spare)", 2.0, _cap
+        yield "½ in λ ≤ 1/(2h) (has room to spare)", 4.0, _cap
         yield "A(w) (has room to spare)", 0.5, _promise
         return
     spare = ""
