@@ -18,7 +18,8 @@ pytest.importorskip("z3")
 from burkholder import functions
 from burkholder.errors import BadInput
 from burkholder.lab.exact import adaptive, davis, experts, lemmas, proofs, smoothness, square, strongly_convex
-from burkholder.lab.exact.ball import Ball, Undecided
+from burkholder.lab.exact.ball import Ball, Undecided, balls
+from burkholder.lab.exact.replay import BallLinear, view
 from burkholder.lab.verdicts import Verdict, Witness
 
 TRUE: dict[str, Callable[[], Verdict]] = {
@@ -190,6 +191,24 @@ def test_balls_never_become_floats_and_never_guess() -> None:
     with pytest.raises(Undecided):
         _ = third * 3.0 > 1.0
     assert third < 0.34
+
+
+@pytest.mark.parametrize("name", ["square-function", "square-function-l4", "adagrad", "adaptive", "smoothness"])
+def test_the_formulas_of_the_stream_loop_run_on_balls(name: str) -> None:
+    function = functions.get(name)
+    tau, x = function.points(np.random.default_rng(3), 40, 3)
+    keep = np.abs(function.value(tau)) < 1e200
+    tau, x = tuple(part[keep] for part in tau), x[keep]
+    exact = view(function)
+    assert isinstance(exact, BallLinear)
+    delta = np.full(len(x), -0.7)
+    after = exact.expected(tuple(balls(part) for part in tau), balls(x), np.full(len(x), 0.3), delta)
+    plain = function.expected(tau, x, np.full(len(x), 0.3), delta)
+    size = function.magnitude(function.advance(tau, x, np.full(len(x), 0.3), delta))
+    for ball, number, unit in zip(after, plain, size):
+        assert abs(float(ball.arb) - number) <= 1e-11 * unit
+    function.value = lambda tau: tau[0]  # type: ignore[method-assign]
+    assert view(function) is function  # a U replaced by hand is not what the potential says
 
 
 # --- the catalogue ---------------------------------------------------------------------------------------------

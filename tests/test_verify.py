@@ -99,6 +99,12 @@ def test_a_witness_is_short_certified_and_checks_by_hand() -> None:
     assert all(len(f"{abs(number):.12g}".strip("0").replace(".", "")) <= 9 for number in x)
 
 
+def test_a_witness_against_the_catalogue_is_certified_by_its_own_formula() -> None:
+    mutant = next(mutant for mutant in mutants("adagrad") if "constant of V" in mutant.constant)
+    for verdict in verify(mutant.function, seconds=3.0, dims=(1, 3)).refuted:
+        assert verdict.witness is not None and "ball arithmetic" in verdict.witness.arithmetic
+
+
 def test_a_bound_that_promises_too_much_is_refuted_on_streams_too() -> None:
     class Boast(Quadratic):
         def bound(self, w: Any, tau: Any) -> Any:

@@ -116,11 +116,14 @@ class Sampler:
         return tuple(moved)
 
     def _within(self, x: np.ndarray) -> np.ndarray:
-        """Features that were moved out of what the function admits, pulled back by a factor."""
-        if self.limited:
-            for seen, limit in self.function.sizes(x).values():
-                x = x / np.maximum(np.asarray(seen) / limit, 1.0)[:, None]
-        return x
+        return within(self.function, x) if self.limited else x
+
+
+def within(function: BurkholderFunction, x: np.ndarray) -> np.ndarray:
+    """Features beyond what the function admits, pulled back by a factor."""
+    for seen, limit in function.sizes(x).values():
+        x = x / np.maximum(np.asarray(seen) / limit, 1.0)[:, None]
+    return x
 
 
 def clocks(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> tuple[bool, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from burkholder.functions.base import BurkholderFunction
 from burkholder.lab.exact.recheck import Rows, stream_excess
 from burkholder.lab.guard import Guard
-from burkholder.lab.places import overrides
+from burkholder.lab.places import overrides, within
 from burkholder.lab.search import CLEAR, TOLERANCE
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
@@ -56,10 +56,11 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
 def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> Rows:
     """Rounds (x, ŷ, δ) for a batch of streams; some push g one way, some toss signs."""
     rows: Rows = []
-    start = np.asarray(function.features(rng, STREAMS, dim), float)
+    start = within(function, np.asarray(function.features(rng, STREAMS, dim), float))
     push = rng.random(STREAMS) < 0.5
     for _ in range(int(rng.choice([1, 2, 3, 5, 10, 30]))):
-        x = start if rng.random() < 0.5 else np.asarray(function.features(rng, STREAMS, dim), float)
+        fresh = within(function, np.asarray(function.features(rng, STREAMS, dim), float))
+        x = start if rng.random() < 0.5 else fresh
         sign = np.where(push, 1.0, rng.choice([-1.0, 1.0], STREAMS))
         delta = function.lipschitz * sign * rng.choice([1.0, 1.0, 0.3, 0.0], STREAMS)
         plays = function.plays(rng, x) if overrides(function, "plays") else rng.choice([0.0, 1.0, -0.3], STREAMS)

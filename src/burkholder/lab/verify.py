@@ -141,11 +141,11 @@ def _witness(name: str, residual: Callable[[Points], np.ndarray], function: Burk
     if not genuine(residual, sampler, point):
         return None, "the worst residual changes sign under a jitter of 1e-11: rounding"
     point, digits = tidy(residual, sampler, point)
-    certified = excess(function, name, point, digits)
+    certified = excess(function, name, point)
     if certified is not None and certified <= 0:
         return None, "the worst residual in floats is none in ball arithmetic: rounding"
     amount = float(residual(point)[0]) if certified is None else certified
-    arithmetic = "float64, relative" if certified is None else "ball arithmetic at these decimals"
+    arithmetic = "float64, relative" if certified is None else "ball arithmetic at these numbers"
     return Witness(_typed(name, point, digits), amount, arithmetic), ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.lab.exact.reals import ball, flint
+from burkholder.lab.exact.reals import flint
 
 
 class Undecided(ArithmeticError):
@@ -30,7 +30,7 @@ class Ball:
     __slots__ = ("arb",)
 
     def __init__(self, value: Any) -> None:
-        self.arb: Any = ball(value) if isinstance(value, (int, float)) else value
+        self.arb: Any = flint().arb(float(value)) if isinstance(value, (int, float)) else value
 
     def __add__(self, other: Any) -> Ball:
         return _binary(self, other, lambda a, b: a + b)
@@ -112,11 +112,11 @@ class Ball:
         return Ball(self.arb.tanh())
 
 
-def balls(array: np.ndarray, digits: int) -> np.ndarray:
-    """An array of floats as balls around their decimals of so many digits."""
+def balls(array: np.ndarray) -> np.ndarray:
+    """An array of doubles as balls of radius 0: a double is an exact number."""
     out = np.empty(array.shape, object)
     for index, number in np.ndenumerate(array):
-        out[index] = Ball(float(f"{number:.{digits - 1}e}"))
+        out[index] = Ball(float(number))
     return out
 
 

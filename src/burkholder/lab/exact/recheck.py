@@ -14,21 +14,21 @@ import numpy as np
 from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.properties import Points
 from burkholder.lab.exact.ball import balls
+from burkholder.lab.exact.replay import view
 
 Rows = list[tuple[np.ndarray, Any, Any]]  # (x, ŷ, δ) of each round
 Excess = Callable[[BurkholderFunction, Points, Any], Any]
 
 
-def excess(function: BurkholderFunction, claim: str, point: Points, digits: int) -> float | None:
-    """A lower bound of the excess at the decimals of a point; None when U is not made of what balls can do."""
+def excess(function: BurkholderFunction, claim: str, point: Points) -> float | None:
+    """A lower bound of the excess at the doubles of a point; None when U is not made of what balls can do."""
     formula = FORMULAS.get(claim)
-    if formula is None or digits > 15:
+    if formula is None:
         return None
     try:
-        at = Points(tuple(balls(part, digits) for part in point.tau), balls(point.x, digits),
-                    balls(point.yhat, digits), balls(point.alpha, digits), balls(point.w, 17))
+        at = Points(tuple(balls(part) for part in point.tau), *(balls(part) for part in point[1:]))
         bound = np.full(1, function.lipschitz)
-        amount = formula(function, at, bound)[0].arb
+        amount = formula(view(function), at, bound)[0].arb
     except Exception:  # whatever it was, floats keep the last word
         return None
     return float(amount.lower()) if amount.is_finite() else None
@@ -73,10 +73,10 @@ def stream_excess(function: BurkholderFunction, rows: Rows, w: np.ndarray, dim: 
         tau: Any = tuple(np.asarray(part)[None] for part in function.zero(dim))
         a, g = np.zeros(1), np.zeros((1, rows[0][0].shape[-1]))
         for row in rows:
-            x, yhat, delta = (balls(part, 17) for part in row)
+            x, yhat, delta = (balls(part) for part in row)
             tau = function.advance(tau, x, yhat, delta)
             a, g = a + delta * yhat, g + delta[:, None] * x
-        against = balls(w, 17)
+        against = balls(w)
         given_back, promise = function.refine(against, tau), function.bound(against, tau)
         amount = (a - (against * g).sum(axis=-1) - given_back - promise - function.target(tau))[0].arb
     except Exception:
