@@ -201,12 +201,17 @@ def test_the_formulas_of_the_stream_loop_run_on_balls(name: str) -> None:
     tau, x = tuple(part[keep] for part in tau), x[keep]
     exact = view(function)
     assert isinstance(exact, BallLinear)
-    delta = np.full(len(x), -0.7)
-    after = exact.expected(tuple(balls(part) for part in tau), balls(x), np.full(len(x), 0.3), delta)
-    plain = function.expected(tau, x, np.full(len(x), 0.3), delta)
-    size = function.magnitude(function.advance(tau, x, np.full(len(x), 0.3), delta))
-    for ball, number, unit in zip(after, plain, size):
-        assert abs(float(ball.arb) - number) <= 1e-11 * unit
+    decided = 0
+    for k in range(len(x)):
+        state, row, play, delta = tuple(part[[k]] for part in tau), x[[k]], np.full(1, 0.3), np.full(1, -0.7)
+        try:
+            after = exact.expected(tuple(balls(part) for part in state), balls(row), play, delta)[0]
+        except Undecided:  # on the border of two regions, such as g = √s after the first step
+            continue
+        decided += 1
+        unit = function.magnitude(function.advance(state, row, play, delta))[0]
+        assert abs(float(after.arb) - function.expected(state, row, play, delta)[0]) <= 1e-11 * unit
+    assert decided >= 0.5 * len(x)
     function.value = lambda tau: tau[0]  # type: ignore[method-assign]
     assert view(function) is function  # a U replaced by hand is not what the potential says
 
