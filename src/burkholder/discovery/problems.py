@@ -1,0 +1,210 @@
+"""A problem stated as a martingale inequality with an unknown constant, and the catalogue of known ones."""
+
+from __future__ import annotations
+
+import math
+import runpy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from burkholder.checker import Poly, Rejected, conditions, parse
+from burkholder.errors import BadInput
+
+MARTINGALES = ("dyadic", "general", "zigzag", "orthogonal", "smooth", "logarithmic")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The inequality E V(ΣT) ≤ 0, to be proved with the smallest constant C.
+
+    `martingale` says which martingales (see `burkholder.checker` for what each kind means); `statistic` is T,
+    one step per coordinate of the state; `target` is V. In `zigzag` and `orthogonal` problems x and y stand for
+    |f| and |g|. `scale` rescales variables for the solver only; `degree` bounds U where V is not homogeneous.
+
+    >>> Problem("mine", "dyadic", "x**4 - C*s**2", statistic={"x": "e*d", "s": "d**2"}).statement()
+    {'martingale': 'dyadic', 'target': 'x**4 - C*s**2', 'statistic': {'x': 'e*d', 's': 'd**2'}}
+    """
+
+    name: str
+    martingale: str
+    target: str = ""
+    statistic: Mapping[str, str] = field(default_factory=dict)
+    norm: str = ""
+    p: int = 0
+    power: int = 1
+    degree: int | None = None
+    scale: Mapping[str, Fraction | int] = field(default_factory=dict)
+    known: float | Fraction | int | None = None
+    words: str = ""
+
+    def __post_init__(self) -> None:
+        if self.martingale not in MARTINGALES:
+            raise BadInput("martingale", self.martingale, f"choose one of {', '.join(MARTINGALES)}")
+        if self.martingale in ("dyadic", "general") and not self.statistic:
+            raise BadInput("statistic", dict(self.statistic), "give a step for each coordinate, {'x': 'e*d', ...}")
+        if self.power < 1:
+            raise BadInput("power", self.power, "give a positive integer")
+        if self.degree is not None and self.degree < 1:
+            raise BadInput("degree", self.degree, "give a positive integer")
+        try:
+            low, high = (conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1))
+        except Rejected as rejected:
+            raise BadInput(f"problem {self.name}", self.statement(), str(rejected)) from None
+        if low == high:
+            raise BadInput("target", self.target, "the constant to be minimised must appear in it, as C")
+        if self.exponent == 1 and conditions(self.statement(), Poly(), Fraction(2))[1:] != [
+                (name, second + second - first, cone) for (name, first, cone), (_, second, _) in zip(low, high)][1:]:
+            raise BadInput("target", self.target, "C must appear linearly")
+        if any(Fraction(value) <= 0 for value in self.scale.values()):
+            raise BadInput("scale", dict(self.scale), "scales are positive")
+
+    @property
+    def exponent(self) -> int:
+        """The conditions are affine in C to this power."""
+        return self.p // 2 if self.martingale == "smooth" else 1
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        if self.martingale == "smooth":
+            return ()
+        if self.martingale == "logarithmic":
+            return ("x", "m")
+        return tuple(self.statistic) if self.statistic else ("x", "y")
+
+    @property
+    def steps(self) -> dict[str, Poly]:
+        """T as polynomials in the step's own variables."""
+        if self.martingale in ("zigzag", "orthogonal"):
+            return {"x": parse("e1*d"), "y": parse("e2*d")}
+        if self.martingale == "logarithmic":
+            return {"x": parse("e*d"), "m": parse("d**2")}
+        return {name: parse(text) for name, text in self.statistic.items()}
+
+    def statement(self) -> dict[str, Any]:
+        """What a certificate must repeat: enough to rebuild every condition, and nothing else."""
+        if self.martingale == "smooth":
+            return {"martingale": "smooth", "norm": self.norm, "p": self.p}
+        stated: dict[str, Any] = {"martingale": self.martingale, "target": self.target}
+        if self.martingale in ("dyadic", "general"):
+            stated["statistic"] = dict(self.statistic)
+        if self.martingale == "logarithmic":
+            stated["power"] = self.power
+        return stated
+
+
+def zigzag(p: int) -> Problem:
+    return Problem(f"zigzag-{p}", "zigzag", f"x**{p} - C*y**{p}", scale={"y": Fraction(1, p - 1)},
+                   known=(p - 1) ** p, words=f"E|f|^{p} ≤ C·E|g|^{p} for dg = ±df, sharp (p-1)^p")
+
+
+def orthogonal(p: int) -> Problem:
+    return Problem(f"orthogonal-{p}", "orthogonal", f"x**{p} - C*y**{p}",
+                   scale={"y": Fraction(math.tan(math.pi / (2 * p))).limit_denominator(64)},
+                   known=1 / math.tan(math.pi / (2 * p)) ** p,
+                   words=f"E|f|^{p} ≤ C·E|g|^{p}, f = ∫H dB, g = ∫H dB', sharp cot^p(π/2p)")
+
+
+def decoupled(p: int) -> Problem:
+    known = (1 + math.sqrt(2)) ** 4 if p == 4 else None
+    return Problem(f"decoupled-{p}", "dyadic", f"x**{p} - C*y**{p}", statistic={"x": "e1*d", "y": "e2*d"},
+                   scale={"y": Fraction(math.tan(math.pi / (2 * p))).limit_denominator(64)}, known=known,
+                   words=f"E|Σe_t v_t|^{p} ≤ C·E|Σe'_t v_t|^{p}, e' independent of the signs e that choose v")
+
+
+def smoothness(p: int, d: int = 2) -> Problem:
+    norm = " + ".join(f"x{i}**{p}" for i in range(1, d + 1))
+    return Problem(f"smoothness-{p}" + (f"-dimension-{d}" if d != 2 else ""), "smooth", norm=norm, p=p, known=p - 1,
+                   words=f"E‖f‖² ≤ C·ΣE‖df‖² in l_{p} of dimension {d}, sharp p-1")
+
+
+def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -> Problem:
+    step = {"dyadic": {"x": "e*d", "s": "d**2"}, "general": {"x": "a", "s": "a**2"}}
+    if martingale not in step:
+        raise BadInput("martingale", martingale, "choose dyadic or general")
+    known: dict[tuple[int, str, bool], float | int] = {
+        (4, "dyadic", False): (3 + math.sqrt(6)) ** 2, (4, "general", False): 81,
+        (4, "dyadic", True): 1 / (3 - math.sqrt(6)) ** 2}
+    left, right = f"x**{p}", f"s**{p // 2}"
+    name = f"square-function-{p}-{martingale}" + ("-reverse" if reverse else "")
+    target = f"{right} - C*{left}" if reverse else f"{left} - C*{right}"
+    return Problem(name, martingale, target, statistic=step[martingale], known=known.get((p, martingale, reverse)),
+                   words=(f"E S^{p} ≤ C·E f^{p}" if reverse else f"E f^{p} ≤ C·E S^{p}") + f", {martingale}, S² = Σdf²")
+
+
+def strongly_convex() -> Problem:
+    return Problem("strongly-convex", "logarithmic", "x**2/2", power=1, known=Fraction(1, 2),
+                   words="E f²/2m ≤ C·E log(m/λ), m = λ+Σd²: strongly convex losses, sharp L²/2ρ at L = ρ = 1")
+
+
+def _names() -> dict[str, Callable[[], Problem]]:
+    entries: dict[str, Callable[[], Problem]] = {}
+    for p in (3, 4, 5, 6, 8):
+        entries[f"zigzag-{p}"] = lambda p=p: zigzag(p)
+    for p in (4, 6):
+        entries[f"decoupled-{p}"] = lambda p=p: decoupled(p)
+        entries[f"orthogonal-{p}"] = lambda p=p: orthogonal(p)
+        entries[f"smoothness-{p}"] = lambda p=p: smoothness(p)
+    for kind in ("dyadic", "general"):
+        for reverse in (False, True):
+            name = f"square-function-4-{kind}" + ("-reverse" if reverse else "")
+            entries[name] = lambda kind=kind, reverse=reverse: square_function(4, kind, reverse)
+    entries["strongly-convex"] = strongly_convex
+    return entries
+
+
+CATALOGUE = _names()
+FAMILIES: dict[str, Callable[..., Problem]] = {
+    "zigzag": zigzag, "orthogonal": orthogonal, "decoupled": decoupled, "smoothness": smoothness,
+    "square-function": square_function, "strongly-convex": strongly_convex}
+
+
+def names() -> list[str]:
+    """The catalogue, in the order of its families."""
+    return list(CATALOGUE)
+
+
+def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
+    """A problem by catalogue name, by family and parameters, or from a Python file that defines `problem`.
+
+    >>> problem("zigzag", p=4) == problem("zigzag-4")
+    True
+    """
+    if isinstance(source, Problem):
+        return source
+    text = str(source)
+    if text in CATALOGUE and not parameters:
+        return CATALOGUE[text]()
+    if text in FAMILIES:
+        p = parameters.get("p", 2)
+        if not isinstance(p, int) or not 2 <= p <= 64:
+            raise BadInput("p", p, "give an integer between 2 and 64")
+        if text not in ("zigzag", "orthogonal") and p % 2:
+            raise BadInput("p", p, f"{text} needs an even p, for its target to be a polynomial")
+        try:
+            return FAMILIES[text](**parameters)
+        except TypeError as error:
+            raise BadInput("parameters", parameters, f"{text}: {error}") from None
+    family, _, digits = text.rpartition("-")
+    if family in FAMILIES and digits.isdigit() and not parameters:
+        return problem(family, p=int(digits))
+    if text.endswith(".py"):
+        return from_file(Path(text))
+    raise BadInput("name", text, f"choose one of {', '.join(CATALOGUE)}, or a Python file that defines `problem`")
+
+
+def from_file(path: Path) -> Problem:
+    """The object named `problem` in a Python file."""
+    if not path.is_file():
+        raise BadInput("file", str(path), "there is no such file")
+    try:
+        found = runpy.run_path(str(path)).get("problem")
+    except BadInput:
+        raise
+    except Exception as error:  # whatever a user's file may raise, they should see its name and its reason
+        raise BadInput("file", str(path), f"it does not run: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Problem):
+        raise BadInput("file", str(path), "define `problem = burkholder.Problem(...)` in it")
+    return found

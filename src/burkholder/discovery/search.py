@@ -1,0 +1,86 @@
+"""Find the smallest constant a polynomial U can prove, then prove it exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor, isfinite, log10
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from burkholder.checker import parse
+from burkholder.discovery import exact
+from burkholder.discovery.problems import Problem, problem
+from burkholder.discovery.program import NotFound, Program, Solution
+from burkholder.discovery.result import Found, ProofCertificate
+
+SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
+
+
+def discover(source: str | Path | Problem, **parameters: Any) -> Found:
+    """Search for a Burkholder function and return it with an exact certificate; raise NotFound otherwise.
+
+    >>> found = discover("zigzag-4")
+    >>> str(found.exact), found.sharp
+    ('81', True)
+    >>> print(found.function)
+    27/16*x**4 - 81/8*x**2*y**2 - 27/2*x*y**3 - 81/16*y**4
+    """
+    began = perf_counter()
+    stated = problem(source, **parameters)
+    program, solution = _minimise(stated)
+    optimum = solution.constant
+    if stated.exponent > 1:
+        optimum = max(optimum, 0.0) ** (1 / stated.exponent)
+    for constant in _trials(optimum, stated):
+        certificate = exact.prove(program, constant)
+        if certificate is not None:
+            return Found(stated, constant, optimum, ProofCertificate(certificate), perf_counter() - began)
+    raise NotFound(
+        f"{stated.name}: the solver suggests C near {optimum:.8g}, but no exact proof was found within a factor "
+        f"{1 + SLACKS[-1]:g} of it, so nothing is claimed. Rescale the variables with `scale` so that the constant "
+        "is near 1, or lower the degree")
+
+
+def _minimise(stated: Problem) -> tuple[Program, Solution]:
+    """The floating optimum. A wrong 'infeasible' is common at bad scales, so others are tried before believing it."""
+    status = ""
+    for trial in _rescaled(stated):
+        program = Program(trial)
+        solution = program.solve()
+        if solution.status in ("optimal", "inaccurate") and isfinite(solution.constant):
+            return program, solution
+        status = status or solution.status
+    if status == "unbounded":
+        raise NotFound(f"{stated.name}: C can be lowered without end. Check its sign in the target: the inequality "
+                       "must get weaker as C grows")
+    if status == "infeasible":
+        raise NotFound(f"{stated.name}: no polynomial U of this degree proves the inequality with any C. It may be "
+                       "false, or need a higher `degree`, another statistic, or a U that is not a polynomial")
+    raise NotFound(f"{stated.name}: the solver gave up. Rescale the variables with `scale` so that the constant is "
+                   "near 1, or lower the degree")
+
+
+def _rescaled(stated: Problem) -> Iterator[Problem]:
+    yield stated
+    if stated.scale or not stated.target:
+        return
+    against = {name for m in parse(stated.target) if "C" in dict(m) for name, _ in m} - {"C"}
+    for ratio in (Fraction(1, 4), Fraction(1, 16), Fraction(4), Fraction(16)):
+        yield replace(stated, scale=dict.fromkeys(against, ratio))
+
+
+def _trials(optimum: float, stated: Problem) -> Iterator[Fraction]:
+    """Constants to prove: simple fractions the optimum is equal to up to solver error, then just above it."""
+    size = max(abs(optimum), 1e-6)
+    tried = set()
+    for bottom in range(1, 61):
+        guess = Fraction(round(optimum * bottom), bottom)
+        if abs(float(guess) - optimum) <= 1e-7 * size and guess not in tried:
+            tried.add(guess)
+            yield guess
+    for slack in SLACKS:
+        unit = Fraction(10) ** (floor(log10(size * slack)) - 1)
+        yield ceil(Fraction(optimum + size * slack) / unit) * unit
