@@ -1,10 +1,11 @@
-"""From a floating solution to a proof: shrink to the face that contact leaves, round, project exactly, check LDLᵀ."""
+"""From a floating solution to a proof: shrink to the face that contact leaves, round, project, check LDLᵀ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
 from fractions import Fraction
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ Exact = tuple[list[Fraction], list[list[list[Fraction]]]]  # θ, and the lower t
 def prove(program: Program, constant: Fraction) -> dict[str, Any] | None:
     """A certificate at this constant, or None. Whatever the floating solver says, only an exact check counts.
 
-    At a sharp constant every Gram matrix is singular: V touches U somewhere, and each square must vanish there. The
-    kernel seen in the floating solution is rounded to rationals and divided out, and the smaller program solved anew.
+    At a sharp constant the Gram matrices are singular: V touches U somewhere, where each square must vanish.
+    The kernel seen in the floating solution is rounded to rationals and divided out, and the smaller program
+    is solved anew.
     """
     program = copy(program)
-    program.blocks = [copy(block) for block in program.blocks]  # the faces below are cut for this constant only
+    program.blocks = [copy(block) for block in program.blocks]  # faces are cut for this constant only
     for _ in range(6):
         solution = program.solve(constant)
         if solution.status in ("infeasible", "unbounded", "failed") or not np.isfinite(solution.margin):
@@ -64,7 +66,8 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
                 columns.append(once if i == j else {r: 2 * c for r, c in once.items()})
                 start.append(Fraction(round(float(gram[i, j] + gram[j, i]) * 2 ** (bits - 1)), 2**bits))
     k = constant**program.problem.exponent
-    residual = [program.right.get(r, Fraction(0)) + k * program.slope.get(r, Fraction(0)) for r in range(program.count)]
+    residual = [program.right.get(r, Fraction(0)) + k * program.slope.get(r, Fraction(0))
+                for r in range(program.count)]
     for column, value in zip(columns, start):
         for r, c in column.items():
             residual[r] -= c * value
@@ -85,7 +88,8 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
         start = [value + move for value, move in zip(start, moves)]
     theta = [value / unit for value, unit in zip(start, program.units)]
     rest = iter(start[len(theta):])
-    return theta, [[[next(rest) for _ in range(i + 1)] for i in range(block.size)] for block in program.blocks]
+    triangles = [[[next(rest) for _ in range(i + 1)] for i in range(block.size)] for block in program.blocks]
+    return theta, triangles
 
 
 def _shrink(program: Program, solution: Solution) -> bool:
@@ -101,7 +105,7 @@ def _shrink(program: Program, solution: Solution) -> bool:
 
 
 def _kernel(gram: np.ndarray, threshold: float = 1e-4) -> list[list[Fraction]]:
-    """Rational vectors that the singular directions are close to: reduced echelon form, then small denominators."""
+    """Rational vectors near the singular directions: reduced echelon form, then small denominators."""
     values, vectors = np.linalg.eigh((gram + gram.T) / 2)
     rows = vectors[:, values < threshold * max(1.0, float(values[-1]))].T.copy()
     pivots: list[int] = []
@@ -132,8 +136,8 @@ def _complement(kernel: list[list[Fraction]], block: Block) -> list[list[Fractio
         for r, c in enumerate(lead):
             row[c] = -Fraction(int(reduced[r, free].p), int(reduced[r, free].q))
         rows.append(row)
-    return [[sum((a * old[c] for a, old in zip(row, block.face)), Fraction(0)) for c in range(len(block.basis))]
-            for row in rows]
+    columns = list(zip(*block.face))
+    return [[sum((a * b for a, b in zip(row, column)), Fraction(0)) for column in columns] for row in rows]
 
 
 def write(program: Program, constant: Fraction, exact: Exact) -> dict[str, Any]:
@@ -141,24 +145,23 @@ def write(program: Program, constant: Fraction, exact: Exact) -> dict[str, Any]:
     theta, grams = exact
     proofs: list[dict[str, Any]] = []
     for index, shape in enumerate(program.shapes):
-        factor = monomial(shape.factor, shape.variables)
         entries = []
         for block, gram in zip(program.blocks, grams):
             if block.condition != index:
                 continue
-            multiplier = monomial(block.multiplier, shape.variables)
-            # Scaled variables are the stated ones divided by their scale: absorb it into basis and Gram matrix.
-            outer = 1 / (program.stretch(factor) * program.stretch(multiplier))
-            basis = [Poly.collect((m, c / program.stretch(m)) for c, b in zip(row, block.basis)
-                                  for m in [monomial(b, shape.variables)]) for row in block.face]
+            outer = monomial(tuple(map(add, shape.factor, block.multiplier)), shape.variables)
+            # Scaled variables are the stated ones over their scale: absorb it into basis and Gram matrix.
+            basis = [Poly({m: c / program.stretch(m) for c, b in zip(row, block.basis) if c
+                           for m in [monomial(b, shape.variables)]}) for row in block.face]
             units = [max(abs(c) for c in p.values()) for p in basis]
             alive = [i for i in range(block.size) if gram[i][i]]
             if alive:
                 entries.append({
-                    "multiplier": text(multiplier),
+                    "multiplier": text(outer),
                     "basis": [written(Poly({m: c / units[i] for m, c in basis[i].items()})) for i in alive],
-                    "gram": [[str(gram[i][j] * outer * units[i] * units[j]) for j in alive if j <= i] for i in alive]})
-        proofs.append({"condition": shape.name, "factor": text(factor), "blocks": entries})
+                    "gram": [[str(gram[i][j] * units[i] * units[j] / program.stretch(outer))
+                              for j in alive if j <= i] for i in alive]})
+        proofs.append({"condition": shape.name, "blocks": entries})
     certificate: dict[str, Any] = {
         "format": FORMAT, "name": program.problem.name, "problem": program.problem.statement(),
         "constant": str(constant), "U": {text(m): str(c) for m, c in zip(program.unknowns, theta) if c},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations, product
 from math import comb, lcm
 
@@ -43,8 +44,9 @@ def written(p: Poly) -> str:
     """
     total = ""
     for powers, c in sorted(p.items(), key=lambda item: [(name, -k) for name, k in item[0]] or [("~", 0)]):
-        size = text(powers) if abs(c) == 1 and powers else f"{abs(c)}*{text(powers)}" if powers else f"{abs(c)}"
-        total += (" - " if c < 0 else " + " if total else "") + size if total or c > 0 else f"-{size}"
+        size = "*".join([str(abs(c))] * (abs(c) != 1 or not powers) + [text(powers)] * bool(powers))
+        sign = (" - " if c < 0 else " + ") if total else ("-" if c < 0 else "")
+        total += sign + size
     return total or "0"
 
 
@@ -61,18 +63,19 @@ def weights(problem: Problem) -> dict[str, int] | None:
     signs = [i for i, name in enumerate(names) if name[0] == "e" and name not in problem.state]
     limits = [(0, 0) if i in signs else (1, None) for i in range(len(names))]
     equal = np.array(rows, dtype=float) if rows else None
-    found = linprog(np.ones(len(names)), A_eq=equal, b_eq=None if equal is None else np.zeros(len(rows)), bounds=limits)
+    nothing = None if equal is None else np.zeros(len(rows))
+    found = linprog(np.ones(len(names)), A_eq=equal, b_eq=nothing, bounds=limits)
     if found.status != 0:
         return None
-    scale = lcm(*(int(round(1 / f)) if f > 1e-9 else 1 for f in np.mod(found.x, 1.0) if f < 1 - 1e-9))
-    whole = np.rint(found.x * scale).astype(int)
+    fractions = [Fraction(float(w)).limit_denominator(64) for w in found.x]
+    whole = np.array([int(w * lcm(*(f.denominator for f in fractions))) for w in fractions])
     if equal is not None and np.any(equal @ whole):
         return None
     return dict(zip(names, (int(w) for w in whole)))
 
 
 def parities(vectors: Iterable[Sequence[int]], size: int) -> list[Exponents]:
-    """A basis of the sign flips s in {0,1}^size with s·v even for every v: linear algebra over two elements."""
+    """A basis of the sign flips s in {0,1}^size with s·v even for each v: algebra over two elements."""
     rows = {tuple(int(k) % 2 for k in v) for v in vectors}
     matrix = [list(row) for row in rows if any(row)]
     pivots: list[int] = []
@@ -102,7 +105,7 @@ def even(powers: Sequence[int], flips: list[Exponents]) -> tuple[int, ...]:
 
 
 def candidates(problem: Problem) -> list[Monomial]:
-    """The monomials of U: V's weighted degree where V is homogeneous (a larger one never helps), else all up to it."""
+    """The monomials of U: of V's weighted degree where V is homogeneous (more never helps), else up to it."""
     state = problem.state
     if not state:
         return []
@@ -113,7 +116,7 @@ def candidates(problem: Problem) -> list[Monomial]:
     if not graded or problem.degree is not None:
         degree = problem.degree or degree
         if not graded and comb(len(state) + degree, degree) > LARGEST_BASIS:
-            raise BadInput("degree", degree, f"U would have over {LARGEST_BASIS} coefficients; lower the degree")
+            raise BadInput("degree", degree, f"U would have over {LARGEST_BASIS} coefficients; lower it")
     powers = [k for k in product(*(range(degree // w + 1) for w in weight))
               if (np.dot(weight, k) == degree if graded else sum(k) <= degree)]
     if len(powers) > LARGEST_BASIS:
@@ -130,7 +133,7 @@ def candidates(problem: Problem) -> list[Monomial]:
 
 
 def blocks(support: set[Exponents], cone: Sequence[bool]) -> list[tuple[Exponents, list[Exponents]]]:
-    """Pairs (multiplier, basis): products of cone variables, and the monomials whose squares fit the Newton polytope."""
+    """Pairs (multiplier, basis): products of cone variables, monomials that fit half the Newton polytope."""
     points = np.array(sorted(support))
     size = points.shape[1]
     flips = parities(support, size)
@@ -152,7 +155,7 @@ def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents
     low, high = (points.min(axis=0) - multiplier + 1) // 2, (points.max(axis=0) - multiplier) // 2
     count = float(np.prod(np.maximum(high - np.maximum(low, 0) + 1.0, 0.0)))
     if count > LARGEST_BASIS * 50:
-        raise BadInput("degree", int(points.sum(axis=1).max()), "the squares would need too many monomials; lower it")
+        raise BadInput("degree", int(points.sum(axis=1).max()), "squares need too many monomials; lower it")
     ranges = [range(max(a, 0), b + 1) for a, b in zip(low, high)]
     trial = np.array(list(product(*ranges))).reshape(-1, points.shape[1])
     if not len(trial):
@@ -176,7 +179,7 @@ def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents
 
 def _consistent(found: list[tuple[Exponents, list[Exponents]]], support: set[Exponents]
                 ) -> list[tuple[Exponents, list[Exponents]]]:
-    """Drop squares that nothing can cancel: their coefficient must vanish, and with it their row of the Gram matrix."""
+    """Drop squares that nothing can cancel: their coefficient must vanish, and so their Gram row."""
     while True:
         crossed = {tuple(np.add(np.add(a, b), m)) for m, basis in found for a, b in combinations(basis, 2)}
         kept = [(m, [b for b in basis if (square := tuple(np.add(np.multiply(b, 2), m))) in support

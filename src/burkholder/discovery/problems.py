@@ -7,6 +7,8 @@ import runpy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ class Problem:
     """The inequality E V(ΣT) ≤ 0, to be proved with the smallest constant C.
 
     `martingale` says which martingales (see `burkholder.checker` for what each kind means); `statistic` is T,
-    one step per coordinate of the state; `target` is V. In `zigzag` and `orthogonal` problems x and y stand for
-    |f| and |g|. `scale` rescales variables for the solver only; `degree` bounds U where V is not homogeneous.
+    one step per coordinate of the state; `target` is V. In `zigzag` and `orthogonal` problems x, y stand for
+    |f| and |g|. `scale` rescales variables for the solver only; `degree` is U's where V is not homogeneous.
 
     >>> Problem("mine", "dyadic", "x**4 - C*s**2", statistic={"x": "e*d", "s": "d**2"}).statement()
     {'martingale': 'dyadic', 'target': 'x**4 - C*s**2', 'statistic': {'x': 'e*d', 's': 'd**2'}}
@@ -44,19 +46,19 @@ class Problem:
         if self.martingale not in MARTINGALES:
             raise BadInput("martingale", self.martingale, f"choose one of {', '.join(MARTINGALES)}")
         if self.martingale in ("dyadic", "general") and not self.statistic:
-            raise BadInput("statistic", dict(self.statistic), "give a step for each coordinate, {'x': 'e*d', ...}")
+            raise BadInput("statistic", {}, "give a step for each coordinate of the state, {'x': 'e*d', ...}")
         if self.power < 1:
             raise BadInput("power", self.power, "give a positive integer")
         if self.degree is not None and self.degree < 1:
             raise BadInput("degree", self.degree, "give a positive integer")
         try:
-            low, high = (conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1))
-        except Rejected as rejected:
-            raise BadInput(f"problem {self.name}", self.statement(), str(rejected)) from None
-        if low == high:
+            at = [conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1, 2)]
+        except (Rejected, SyntaxError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
+            raise BadInput("problem", self.statement(), str(error)) from None
+        steps = [[second - first for (_, first, _), (_, second, _) in zip(*pair)] for pair in pairwise(at)]
+        if not any(steps[0]):
             raise BadInput("target", self.target, "the constant to be minimised must appear in it, as C")
-        if self.exponent == 1 and conditions(self.statement(), Poly(), Fraction(2))[1:] != [
-                (name, second + second - first, cone) for (name, first, cone), (_, second, _) in zip(low, high)][1:]:
+        if self.exponent == 1 and steps[0] != steps[1]:
             raise BadInput("target", self.target, "C must appear linearly")
         if any(Fraction(value) <= 0 for value in self.scale.values()):
             raise BadInput("scale", dict(self.scale), "scales are positive")
@@ -116,7 +118,8 @@ def decoupled(p: int) -> Problem:
 
 def smoothness(p: int, d: int = 2) -> Problem:
     norm = " + ".join(f"x{i}**{p}" for i in range(1, d + 1))
-    return Problem(f"smoothness-{p}" + (f"-dimension-{d}" if d != 2 else ""), "smooth", norm=norm, p=p, known=p - 1,
+    name = f"smoothness-{p}" + (f"-dimension-{d}" if d != 2 else "")
+    return Problem(name, "smooth", norm=norm, p=p, known=p - 1,
                    words=f"E‖f‖² ≤ C·ΣE‖df‖² in l_{p} of dimension {d}, sharp p-1")
 
 
@@ -130,32 +133,24 @@ def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -
     left, right = f"x**{p}", f"s**{p // 2}"
     name = f"square-function-{p}-{martingale}" + ("-reverse" if reverse else "")
     target = f"{right} - C*{left}" if reverse else f"{left} - C*{right}"
-    return Problem(name, martingale, target, statistic=step[martingale], known=known.get((p, martingale, reverse)),
-                   words=(f"E S^{p} ≤ C·E f^{p}" if reverse else f"E f^{p} ≤ C·E S^{p}") + f", {martingale}, S² = Σdf²")
+    words = f"E S^{p} ≤ C·E f^{p}" if reverse else f"E f^{p} ≤ C·E S^{p}"
+    return Problem(name, martingale, target, statistic=step[martingale],
+                   known=known.get((p, martingale, reverse)), words=f"{words}, {martingale}, S² = Σdf²")
 
 
 def strongly_convex() -> Problem:
     return Problem("strongly-convex", "logarithmic", "x**2/2", power=1, known=Fraction(1, 2),
-                   words="E f²/2m ≤ C·E log(m/λ), m = λ+Σd²: strongly convex losses, sharp L²/2ρ at L = ρ = 1")
+                   words="E f²/2m ≤ C·E log(m/λ), m = λ+Σd²: strongly convex losses, L = ρ = 1, sharp L²/2ρ")
 
 
-def _names() -> dict[str, Callable[[], Problem]]:
-    entries: dict[str, Callable[[], Problem]] = {}
-    for p in (3, 4, 5, 6, 8):
-        entries[f"zigzag-{p}"] = lambda p=p: zigzag(p)
-    for p in (4, 6):
-        entries[f"decoupled-{p}"] = lambda p=p: decoupled(p)
-        entries[f"orthogonal-{p}"] = lambda p=p: orthogonal(p)
-        entries[f"smoothness-{p}"] = lambda p=p: smoothness(p)
-    for kind in ("dyadic", "general"):
-        for reverse in (False, True):
-            name = f"square-function-4-{kind}" + ("-reverse" if reverse else "")
-            entries[name] = lambda kind=kind, reverse=reverse: square_function(4, kind, reverse)
-    entries["strongly-convex"] = strongly_convex
-    return entries
-
-
-CATALOGUE = _names()
+CATALOGUE: dict[str, Callable[[], Problem]] = {
+    **{f"zigzag-{p}": partial(zigzag, p) for p in (3, 4, 5, 6, 8)},
+    **{f"decoupled-{p}": partial(decoupled, p) for p in (4, 6)},
+    **{f"orthogonal-{p}": partial(orthogonal, p) for p in (4, 6)},
+    **{f"square-function-4-{kind}{'-reverse' * reverse}": partial(square_function, 4, kind, reverse)
+       for kind in ("dyadic", "general") for reverse in (False, True)},
+    **{f"smoothness-{p}": partial(smoothness, p) for p in (4, 6)},
+    "strongly-convex": strongly_convex}
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "zigzag": zigzag, "orthogonal": orthogonal, "decoupled": decoupled, "smoothness": smoothness,
     "square-function": square_function, "strongly-convex": strongly_convex}
@@ -192,7 +187,7 @@ def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
         return problem(family, p=int(digits))
     if text.endswith(".py"):
         return from_file(Path(text))
-    raise BadInput("name", text, f"choose one of {', '.join(CATALOGUE)}, or a Python file that defines `problem`")
+    raise BadInput("name", text, f"choose one of {', '.join(CATALOGUE)}, or a Python file defining `problem`")
 
 
 def from_file(path: Path) -> Problem:

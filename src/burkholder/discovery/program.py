@@ -6,6 +6,7 @@ columns serve the rounding, so that what is solved and what is proved cannot dri
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -22,6 +23,10 @@ from burkholder.errors import BadInput, BurkholderError, MissingExtra
 
 LARGEST_GRAM = 160  # rows of one Gram matrix: Clarabel's factor grows with the fourth power of this
 LARGEST_TOTAL = 40_000  # entries of all Gram matrices together
+
+STATUS = {
+    "optimal": "optimal", "optimal_inaccurate": "inaccurate", "infeasible": "infeasible",
+    "infeasible_inaccurate": "infeasible", "unbounded": "unbounded", "unbounded_inaccurate": "unbounded"}
 
 Vector = dict[int, Fraction]
 
@@ -46,7 +51,7 @@ class Block:
 
 @dataclass
 class Shape:
-    """One condition in scaled variables: factor · (constant + Σθ_i·linear_i + K·slope), as rows of one system."""
+    """One condition in scaled variables: factor · (right + Σθ_i·linear_i + K·slope), rows of one system."""
 
     name: str
     variables: tuple[str, ...]
@@ -55,7 +60,7 @@ class Shape:
 
 
 class Program:
-    """Rows are coefficients of monomials; unknowns are θ (the coefficients of U), K = C^k and the Gram entries."""
+    """Rows are coefficients of monomials; unknowns are θ (those of U), K = C^k and the Gram entries."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -79,8 +84,8 @@ class Program:
         total = sum(block.size ** 2 for block in self.blocks)
         if largest > LARGEST_GRAM or total > LARGEST_TOTAL:
             raise BadInput("degree", problem.degree or problem.target or problem.norm,
-                           f"a Gram matrix of {largest} rows ({total} entries in all) would exceed the memory set "
-                           f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower the degree or the dimension")
+                           f"a Gram matrix of {largest} rows ({total} entries in all) exceeds the memory set "
+                           f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower the degree or dimension")
         # Each unknown is measured in the size of its column, so that the solver sees numbers near one.
         self.units = [_unit(column) for column in self.linear]
         self.unit = _unit(self.slope)
@@ -118,7 +123,8 @@ class Program:
 
     def entry(self, block: Block, i: int, j: int) -> Vector:
         """The column of one Gram entry: the coefficients of multiplier · (Pb)_i (Pb)_j, counted once."""
-        rows, total = self.shapes[block.condition].rows, {}
+        rows = self.shapes[block.condition].rows
+        total: Vector = {}
         for a, left in zip(block.basis, block.face[i]):
             for b, right in zip(block.basis, block.face[j]) if left else ():
                 if right:
@@ -128,48 +134,46 @@ class Program:
 
     def matrices(self) -> tuple[csr_matrix, list[csr_matrix], np.ndarray, np.ndarray]:
         """Floating copies: θ's columns, each block's columns over vec(Q), K's column, the constant."""
-        theta = _sparse([{r: c / unit for r, c in column.items()} for column, unit in zip(self.linear, self.units)],
-                        self.count)
-        grams = [_sparse([self.entry(block, i, j) for j in range(block.size) for i in range(block.size)], self.count)
-                 for block in self.blocks]
+        theta = _sparse([{r: c / unit for r, c in column.items()}
+                         for column, unit in zip(self.linear, self.units)], self.count)
+        grams = [_sparse([self.entry(block, i, j) for j in range(block.size) for i in range(block.size)],
+                         self.count) for block in self.blocks]
         slope = _sparse([{r: c / self.unit for r, c in self.slope.items()}], self.count).toarray()[:, 0]
         return theta, grams, slope, _sparse([self.right], self.count).toarray()[:, 0]
 
     def solve(self, constant: Fraction | None = None) -> Solution:
-        """Minimise C, or, with C given, find the proof whose Gram matrices are as far inside the cone as possible."""
+        """Minimise C, or, with C given, find the proof whose Gram matrices lie deepest inside the cone."""
         try:
             import cvxpy as cp
         except ImportError:
             raise MissingExtra("cvxpy and clarabel", "discover") from None
         theta_columns, gram_columns, slope, right = self.matrices()
-        theta = cp.Variable(len(self.unknowns)) if self.unknowns else None
-        grams = [cp.Variable((block.size, block.size), symmetric=True) for block in self.blocks]
+        theta: Any = cp.Variable(len(self.unknowns)) if self.unknowns else None
+        grams: list[Any] = [cp.Variable((block.size, block.size), symmetric=True) for block in self.blocks]
         left: Any = sum((a @ cp.vec(q, order="F") for a, q in zip(gram_columns, grams)), np.zeros(self.count))
-        value: Any = right
-        if theta is not None:
-            value = value + theta_columns @ theta
+        value: Any = right if theta is None else right + theta_columns @ theta
+        free: Any = cp.Variable()  # K, or with C given the least eigenvalue allowed
+        margin: Any
+        objective: Any
         if constant is None:
-            k, margin = cp.Variable(), 0.0
-            constraints, objective = [], cp.Minimize(k)
-            value = value + slope * k
+            margin, objective = 0.0, cp.Minimize(free)
+            value = value + slope * free
         else:
-            k, margin = None, cp.Variable()
-            constraints, objective = [margin <= 1], cp.Maximize(margin)
+            margin, objective = free, cp.Maximize(free)
             value = value + slope * float(constant ** self.problem.exponent * self.unit)
-        constraints += [q - margin * np.eye(q.shape[0]) >> 0 for q in grams] + [left == value]
-        task = cp.Problem(objective, constraints)
-        status = _run(task)
-        if status in ("infeasible", "unbounded") or (theta is not None and theta.value is None):
+        constraints: list[Any] = [left == value, *(q - margin * np.eye(q.shape[0]) >> 0 for q in grams)]
+        status = _run(cp.Problem(objective, constraints if constant is None else [*constraints, free <= 1]))
+        if status in ("infeasible", "unbounded", "failed") or free.value is None:
             return Solution(status, float("nan"), float("nan"), [], [])
         numbers = [] if theta is None else [float(v) / float(u) for v, u in zip(theta.value, self.units)]
-        found = float(k.value) / float(self.unit) if k is not None else float("nan")
-        return Solution(status, found, 0.0 if constant is None else float(margin.value), numbers,
-                        [np.asarray(q.value) for q in grams])
+        found, least = (float(free.value) / float(self.unit), 0.0) if constant is None else (
+            float(constant ** self.problem.exponent), float(free.value))
+        return Solution(status, found, least, numbers, [np.asarray(q.value) for q in grams])
 
 
 @dataclass
 class Solution:
-    """What the solver said: `constant` is K = C^k, `margin` the least eigenvalue allowed to every Gram matrix."""
+    """What the solver said: `constant` is K = C^k, `margin` the least eigenvalue of any Gram matrix."""
 
     status: str
     constant: float
@@ -179,20 +183,20 @@ class Solution:
 
 
 def _run(task: Any) -> str:
-    import warnings
-
+    """Solve as precisely as Clarabel can; where it loses its way at full precision, ask for less."""
     import cvxpy as cp
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            task.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=200)
-        except (cp.error.SolverError, ValueError) as error:
-            raise NotFound(f"the solver failed ({error}): rescale the variables with `scale`, or lower the degree"
-                           ) from None
-    return {"optimal": "optimal", "optimal_inaccurate": "inaccurate", "infeasible": "infeasible",
-            "infeasible_inaccurate": "infeasible", "unbounded": "unbounded",
-            "unbounded_inaccurate": "unbounded"}.get(task.status, "failed")
+    for tolerance in (1e-11, 1e-9, 1e-7):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate solution is welcome: nothing rests on its digits
+            try:
+                task.solve(solver=cp.CLARABEL, max_iter=200,
+                           tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance)
+            except (cp.error.SolverError, ValueError):
+                continue
+        if task.status in STATUS:
+            return STATUS[task.status]
+    return "failed"
 
 
 def _unit(column: Vector) -> Fraction:

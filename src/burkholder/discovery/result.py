@@ -68,7 +68,7 @@ class FoundFunction:
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of `discover`: `exact` is proved, `constant` is its floating value, `known` the sharp one."""
+    """The outcome of `discover`: `exact` is proved, `constant` its floating value, `known` the sharp one."""
 
     problem: Problem
     exact: Fraction
@@ -119,6 +119,6 @@ class Found:
             about += ", which is sharp" if self.sharp else f" (sharp: {self.known:.10g})"
         lines = [about, f"  {self.problem.words}"] if self.problem.words else [about]
         if self.problem.state:
-            size = str(self.function)
-            lines.append(f"  U = {size}" if len(size) < 200 else f"  U has {len(self.function.polynomial)} terms")
+            u = str(self.function)
+            lines.append(f"  U = {u}" if len(u) < 200 else f"  U has {len(self.function.polynomial)} terms")
         return "\n".join([*lines, f"  proved in exact arithmetic in {self.seconds:.2f} s"])

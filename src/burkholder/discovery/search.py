@@ -18,6 +18,14 @@ from burkholder.discovery.result import Found, ProofCertificate
 
 SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
 
+REASONS = {
+    "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker as "
+                 "C grows",
+    "infeasible": "no polynomial U of this degree proves the inequality with any C. It may be false, or need a "
+                  "higher `degree`, another statistic, or a U that is not a polynomial",
+}
+GAVE_UP = "the solver gave up. Rescale the variables with `scale` so that C is near 1, or lower the degree"
+
 
 def discover(source: str | Path | Problem, **parameters: Any) -> Found:
     """Search for a Burkholder function and return it with an exact certificate; raise NotFound otherwise.
@@ -39,13 +47,13 @@ def discover(source: str | Path | Problem, **parameters: Any) -> Found:
         if certificate is not None:
             return Found(stated, constant, optimum, ProofCertificate(certificate), perf_counter() - began)
     raise NotFound(
-        f"{stated.name}: the solver suggests C near {optimum:.8g}, but no exact proof was found within a factor "
-        f"{1 + SLACKS[-1]:g} of it, so nothing is claimed. Rescale the variables with `scale` so that the constant "
-        "is near 1, or lower the degree")
+        f"{stated.name}: the solver suggests C near {optimum:.8g}, but no exact proof was found within a "
+        f"factor {1 + SLACKS[-1]:g} of it, so nothing is claimed. Rescale the variables with `scale` so that "
+        "the constant is near 1, or lower the degree")
 
 
 def _minimise(stated: Problem) -> tuple[Program, Solution]:
-    """The floating optimum. A wrong 'infeasible' is common at bad scales, so others are tried before believing it."""
+    """The floating optimum. At bad scales solvers wrongly say 'infeasible', so others are tried too."""
     status = ""
     for trial in _rescaled(stated):
         program = Program(trial)
@@ -53,14 +61,7 @@ def _minimise(stated: Problem) -> tuple[Program, Solution]:
         if solution.status in ("optimal", "inaccurate") and isfinite(solution.constant):
             return program, solution
         status = status or solution.status
-    if status == "unbounded":
-        raise NotFound(f"{stated.name}: C can be lowered without end. Check its sign in the target: the inequality "
-                       "must get weaker as C grows")
-    if status == "infeasible":
-        raise NotFound(f"{stated.name}: no polynomial U of this degree proves the inequality with any C. It may be "
-                       "false, or need a higher `degree`, another statistic, or a U that is not a polynomial")
-    raise NotFound(f"{stated.name}: the solver gave up. Rescale the variables with `scale` so that the constant is "
-                   "near 1, or lower the degree")
+    raise NotFound(f"{stated.name}: {REASONS.get(status, GAVE_UP)}")
 
 
 def _rescaled(stated: Problem) -> Iterator[Problem]:
@@ -73,12 +74,16 @@ def _rescaled(stated: Problem) -> Iterator[Problem]:
 
 
 def _trials(optimum: float, stated: Problem) -> Iterator[Fraction]:
-    """Constants to prove: simple fractions the optimum is equal to up to solver error, then just above it."""
-    size = max(abs(optimum), 1e-6)
+    """Constants to prove: the sharp one, simple fractions within solver error of the optimum, then above."""
+    size, error = max(abs(optimum), 1e-6), 3e-8
     tried = set()
+    if isinstance(stated.known, (int, Fraction)):
+        tried.add(Fraction(stated.known))
+        yield Fraction(stated.known)
     for bottom in range(1, 61):
         guess = Fraction(round(optimum * bottom), bottom)
-        if abs(float(guess) - optimum) <= 1e-7 * size and guess not in tried:
+        coincidence = error * size * bottom > 0.25  # a grid this fine would match any number
+        if abs(float(guess) - optimum) <= error * size and guess not in tried and not coincidence:
             tried.add(guess)
             yield guess
     for slack in SLACKS:

@@ -1,4 +1,4 @@
-"""Which statistics a regret inequality needs: the paper's rule of thumb, one instance expanded (`sec:discussion`)."""
+"""Which statistics a regret inequality needs: the paper's rule of thumb, one instance expanded."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Statistic:
 def suggest(loss: str, penalty: str = "0") -> list[Statistic]:
     """The statistics that ℓ(ŷ,y) - ℓ(⟨w,x⟩,y) - penalty needs, for a loss polynomial in yhat (and y, delta).
 
-    `p` stands for ⟨w,x⟩ in the penalty. A term p^k pairs w^⊗k, which the comparator supplies, with x^⊗k, which the
-    statistic must sum; terms without the instance would be constants and are not statistics. The sums listed suffice
-    to write the inequality; a smaller set may too, once the loss is linearised.
+    `p` stands for ⟨w,x⟩ in the penalty. A term p^k pairs w^⊗k, which the comparator supplies, with x^⊗k,
+    which the statistic must sum; terms without the instance are constants, no statistics. The sums listed
+    suffice to write the inequality; a smaller set may too, once the loss is linearised.
 
     The paper's example, the square loss (its list leaves out ŷy, which the expansion also needs):
 
     >>> [statistic.name for statistic in suggest("(yhat - y)**2")]
-    ['yhat**2', 'y*yhat', 'y · x', 'x xᵀ']
+    ['y*yhat', 'yhat**2', 'y · x', 'x xᵀ']
 
     Linearised with curvature, the statistics of strongly convex losses:
 
@@ -45,10 +45,10 @@ def suggest(loss: str, penalty: str = "0") -> list[Statistic]:
     """
     try:
         own, charged = parse(loss), parse(penalty)
-    except Rejected as rejected:
-        raise BadInput("loss", loss, f"write it as a polynomial in yhat and y: {rejected}") from None
+    except (Rejected, SyntaxError, ValueError, RecursionError) as error:
+        raise BadInput("loss", (loss, penalty), f"write a polynomial in yhat and y: {error}") from None
     if own.variables() - {"yhat", "y", "delta"} or charged.variables() - set(VARIABLES):
-        raise BadInput("loss", (loss, penalty), f"use only {', '.join(VARIABLES)}, with p for ⟨w,x⟩ in the penalty")
+        raise BadInput("loss", (loss, penalty), f"use {', '.join(VARIABLES)} only, p = ⟨w,x⟩ in the penalty")
     if "yhat" not in own.variables():
         raise BadInput("loss", loss, "it must depend on yhat, the prediction")
     regret = own - own.at(yhat=variable("p")) - charged
