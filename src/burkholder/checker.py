@@ -135,8 +135,8 @@ def conditions(problem: dict[str, Any], u: Poly, constant: Fraction) -> list[Con
     elif kind in ("dyadic", "general"):
         steps = {name: parse(text) for name, text in problem["statistic"].items()}
         state, jumps = set(steps), {name for step in steps.values() for name in step.variables()}
-        if state & jumps or "C" in state | jumps:
-            raise Rejected("the steps of the statistic may not use the names of its sums, nor C")
+        if state & jumps or "C" in state | jumps or ("a" in jumps) != (kind == "general"):
+            raise Rejected("steps may not use the names of their sums, nor C, nor (unless general) a")
         cone = frozenset(name for name, step in steps.items() if step.plainly_nonnegative())
         moved = u.at(**{name: variable(name) + step for name, step in steps.items()})
         if kind == "general":

@@ -85,7 +85,7 @@ class Program:
         if largest > LARGEST_GRAM or total > LARGEST_TOTAL:
             raise BadInput("degree", problem.degree or problem.target or problem.norm,
                            f"a Gram matrix of {largest} rows ({total} entries in all) exceeds the memory set "
-                           f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower the degree or dimension")
+                           f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower degree or dimension")
         # Each unknown is measured in the size of its column, so that the solver sees numbers near one.
         self.units = [_unit(column) for column in self.linear]
         self.unit = _unit(self.slope)

@@ -19,10 +19,10 @@ from burkholder.discovery.result import Found, ProofCertificate
 SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
 
 REASONS = {
-    "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker as "
-                 "C grows",
-    "infeasible": "no polynomial U of this degree proves the inequality with any C. It may be false, or need a "
-                  "higher `degree`, another statistic, or a U that is not a polynomial",
+    "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker "
+                 "as C grows",
+    "infeasible": "no polynomial U of this degree proves the inequality with any C. It may be false, or need "
+                  "a higher `degree`, another statistic, or a U that is not a polynomial",
 }
 GAVE_UP = "the solver gave up. Rescale the variables with `scale` so that C is near 1, or lower the degree"
 
