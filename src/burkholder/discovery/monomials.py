@@ -50,10 +50,10 @@ def written(p: Poly) -> str:
     return total or "0"
 
 
-def weights(problem: Problem) -> dict[str, int] | None:
-    """Positive integer weights under which V and every step of T are homogeneous, or None."""
+def weights(problem: Problem, with_target: bool = True) -> dict[str, int] | None:
+    """Positive integer weights under which every step of T, and V, are homogeneous, or None."""
     steps = problem.steps
-    target = list(parse(problem.target))
+    target = list(parse(problem.target))[:None if with_target else 1]
     names = sorted({n for p in steps.values() for n in p.variables()} | set(problem.state))
     rows = [np.subtract(exponents(m, names), exponents(target[0], names)) for m in target[1:]]
     for name, step in steps.items():
@@ -110,17 +110,16 @@ def candidates(problem: Problem) -> list[Monomial]:
     if not state:
         return []
     graded = weights(problem)
-    weight = [graded[name] if graded else 1 for name in state]
-    target = [exponents(m, state) for m in parse(problem.target)]
-    degree = max(int(np.dot(weight, m)) for m in target)
-    if not graded or problem.degree is not None:
-        degree = problem.degree or degree
-        if not graded and comb(len(state) + degree, degree) > LARGEST_BASIS:
-            raise BadInput("degree", degree, f"U would have over {LARGEST_BASIS} coefficients; lower it")
+    scale = graded or weights(problem, with_target=False)
+    weight = [scale[name] if scale else 1 for name in state]
+    exactly = graded is not None and problem.degree is None
+    degree = problem.degree or max(int(np.dot(weight, exponents(m, state))) for m in parse(problem.target))
+    if comb(len(state) + degree // min(weight), len(state)) > LARGEST_BASIS:
+        raise BadInput("degree", degree, f"U could have over {LARGEST_BASIS} coefficients; lower it")
     powers = [k for k in product(*(range(degree // w + 1) for w in weight))
-              if (np.dot(weight, k) == degree if graded else sum(k) <= degree)]
-    if len(powers) > LARGEST_BASIS:
-        raise BadInput("degree", degree, f"U would have {len(powers)} coefficients; lower the degree")
+              if (np.dot(weight, k) == degree if exactly else np.dot(weight, k) <= degree)]
+    if not any(m in ((), (("C", 1),)) for m in parse(problem.target)):
+        powers = [k for k in powers if any(k)]  # V(0) = 0 ≤ U(0) ≤ 0: no constant term
     if problem.martingale in ("zigzag", "orthogonal"):
         return [monomial(k, state) for k in powers]
     steps = problem.steps
@@ -136,6 +135,8 @@ def blocks(support: set[Exponents], cone: Sequence[bool]) -> list[tuple[Exponent
     """Pairs (multiplier, basis): products of cone variables, monomials that fit half the Newton polytope."""
     points = np.array(sorted(support))
     size = points.shape[1]
+    if size == 0:
+        return [((), [()])]  # a constant is its own square
     flips = parities(support, size)
     usable = [i for i in range(size) if cone[i] and points[:, i].any()]
     found = []

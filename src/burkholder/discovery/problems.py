@@ -24,7 +24,7 @@ class Problem:
 
     `martingale` says which martingales (see `burkholder.checker` for what each kind means); `statistic` is T,
     one step per coordinate of the state; `target` is V. In `zigzag` and `orthogonal` problems x, y stand for
-    |f| and |g|. `scale` rescales variables for the solver only; `degree` is U's where V is not homogeneous.
+    |f| and |g|. `scale` rescales variables for the solver only; `degree` (weighted) is V's unless given.
 
     >>> Problem("mine", "dyadic", "x**4 - C*s**2", statistic={"x": "e*d", "s": "d**2"}).statement()
     {'martingale': 'dyadic', 'target': 'x**4 - C*s**2', 'statistic': {'x': 'e*d', 's': 'd**2'}}
@@ -98,21 +98,20 @@ class Problem:
 
 
 def zigzag(p: int) -> Problem:
-    return Problem(f"zigzag-{p}", "zigzag", f"x**{p} - C*y**{p}", scale={"y": Fraction(1, p - 1)},
+    return Problem(f"zigzag-{p}", "zigzag", f"x**{p} - C*y**{p}",
                    known=(p - 1) ** p, words=f"E|f|^{p} ≤ C·E|g|^{p} for dg = ±df, sharp (p-1)^p")
 
 
 def orthogonal(p: int) -> Problem:
     return Problem(f"orthogonal-{p}", "orthogonal", f"x**{p} - C*y**{p}",
-                   scale={"y": Fraction(math.tan(math.pi / (2 * p))).limit_denominator(64)},
                    known=1 / math.tan(math.pi / (2 * p)) ** p,
                    words=f"E|f|^{p} ≤ C·E|g|^{p}, f = ∫H dB, g = ∫H dB', sharp cot^p(π/2p)")
 
 
 def decoupled(p: int) -> Problem:
     known = (1 + math.sqrt(2)) ** 4 if p == 4 else None
-    return Problem(f"decoupled-{p}", "dyadic", f"x**{p} - C*y**{p}", statistic={"x": "e1*d", "y": "e2*d"},
-                   scale={"y": Fraction(math.tan(math.pi / (2 * p))).limit_denominator(64)}, known=known,
+    return Problem(f"decoupled-{p}", "dyadic", f"x**{p} - C*y**{p}", known=known,
+                   statistic={"x": "e1*d", "y": "e2*d"},
                    words=f"E|Σe_t v_t|^{p} ≤ C·E|Σe'_t v_t|^{p}, e' independent of the signs e that choose v")
 
 

@@ -55,22 +55,46 @@ def discover(source: str | Path | Problem, **parameters: Any) -> Found:
 def _minimise(stated: Problem) -> tuple[Program, Solution]:
     """The floating optimum. At bad scales solvers wrongly say 'infeasible', so others are tried too."""
     status = ""
-    for trial in _rescaled(stated):
-        program = Program(trial)
+    for ratio in (1, Fraction(1, 4), Fraction(1, 16), 4, 16):
+        program = Program(_scaled(stated, Fraction(ratio)))
         solution = program.solve()
-        if solution.status in ("optimal", "inaccurate") and isfinite(solution.constant):
-            return program, solution
+        if _solved(solution):
+            return _refined(stated, program, solution)
         status = status or solution.status
+        if not _against(stated):
+            break
     raise NotFound(f"{stated.name}: {REASONS.get(status, GAVE_UP)}")
 
 
-def _rescaled(stated: Problem) -> Iterator[Problem]:
-    yield stated
-    if stated.scale or not stated.target:
-        return
-    against = {name for m in parse(stated.target) if "C" in dict(m) for name, _ in m} - {"C"}
-    for ratio in (Fraction(1, 4), Fraction(1, 16), Fraction(4), Fraction(16)):
-        yield replace(stated, scale=dict.fromkeys(against, ratio))
+def _solved(solution: Solution) -> bool:
+    return solution.status in ("optimal", "inaccurate") and isfinite(solution.constant)
+
+
+def _refined(stated: Problem, program: Program, solution: Solution) -> tuple[Program, Solution]:
+    """Solve once more in units where C is about 1: the interior that rounding needs is then widest."""
+    terms = _against(stated)
+    degree = min((sum(powers) for powers in terms.values()), default=0)
+    if not degree or solution.constant <= 0 or 0.5 < solution.constant < 2:
+        return program, solution
+    better = Program(_scaled(stated, Fraction(solution.constant ** (-1 / degree)).limit_denominator(64)))
+    again = better.solve()
+    return (better, again) if _solved(again) else (program, solution)
+
+
+def _against(stated: Problem) -> dict[str, list[int]]:
+    """The variables that C multiplies, with their powers there; none where the user chose the scale."""
+    found: dict[str, list[int]] = {}
+    for monomial in parse(stated.target) if stated.target and not stated.scale else ():
+        if ("C", 1) in monomial:
+            for name, k in monomial:
+                found.setdefault(name, []).append(k)
+    found.pop("C", None)
+    return found
+
+
+def _scaled(stated: Problem, ratio: Fraction) -> Problem:
+    names = _against(stated)
+    return replace(stated, scale=dict.fromkeys(names, ratio)) if names and ratio > 0 else stated
 
 
 def _trials(optimum: float, stated: Problem) -> Iterator[Fraction]:
