@@ -76,7 +76,10 @@ def _refined(stated: Problem, program: Program, solution: Solution) -> tuple[Pro
     degree = min((sum(powers) for powers in terms.values()), default=0)
     if not degree or solution.constant <= 0 or 0.5 < solution.constant < 2:
         return program, solution
-    better = Program(_scaled(stated, Fraction(solution.constant ** (-1 / degree)).limit_denominator(64)))
+    ratio = solution.constant ** (1 / degree)
+    # A simple scale keeps the points of contact simple fractions, which is how they are recognised.
+    simple = Fraction(1, round(ratio)) if ratio > 1 else Fraction(round(1 / ratio))
+    better = Program(_scaled(stated, simple))
     again = better.solve()
     return (better, again) if _solved(again) else (program, solution)
 
