@@ -4,7 +4,7 @@ from burkholder.discovery.problems import Problem, names, problem
 from burkholder.discovery.program import NotFound
 from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
-from burkholder.discovery.suggest import Statistic, suggest
+from burkholder.discovery.statistics import Statistic, suggest
 
 __all__ = [
     "Found", "FoundFunction", "NotFound", "Problem", "ProofCertificate", "Statistic",

@@ -15,7 +15,9 @@ from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
 
 Exponents = tuple[int, ...]
-LARGEST_BASIS = 20_000  # candidates looked at for one basis; beyond this the search itself is hopeless
+LARGEST_BASIS = 20_000  # monomials looked at for one basis; beyond this the search itself is hopeless
+LARGEST_U = 400  # coefficients of U
+LARGEST_SQUARES = 4_000  # monomials that may enter squares, before symmetry splits them into blocks
 
 
 def exponents(monomial: Monomial, names: Sequence[str]) -> Exponents:
@@ -120,6 +122,8 @@ def candidates(problem: Problem) -> list[Monomial]:
               if (np.dot(weight, k) == degree if exactly else np.dot(weight, k) <= degree)]
     if not any(m in ((), (("C", 1),)) for m in parse(problem.target)):
         powers = [k for k in powers if any(k)]  # V(0) = 0 ≤ U(0) ≤ 0: no constant term
+    if len(powers) > LARGEST_U:
+        raise BadInput("degree", degree, f"U could have {len(powers)} coefficients, over {LARGEST_U}; lower it")
     if problem.martingale in ("zigzag", "orthogonal"):
         return [monomial(k, state) for k in powers]
     steps = problem.steps
@@ -167,6 +171,8 @@ def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents
     _, sizes, axes = np.linalg.svd(centred.astype(float), full_matrices=True)
     normal = axes[int((sizes > 1e-9).sum()):]
     flat = np.abs((doubled - points[0]) @ normal.T).max(axis=1, initial=0.0) < 1e-6
+    if int(flat.sum()) > LARGEST_SQUARES:
+        raise BadInput("degree", int(points.sum(axis=1).max()), "squares need too many monomials; lower it")
     inside = {tuple(point) for point in points}
     hull = np.vstack([points.T, np.ones(len(points))])
     kept: list[Exponents] = []
