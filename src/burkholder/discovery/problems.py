@@ -127,7 +127,7 @@ def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -
     if martingale not in step:
         raise BadInput("martingale", martingale, "choose dyadic or general")
     known: dict[tuple[int, str, bool], float | int] = {
-        (4, "dyadic", False): (3 + math.sqrt(6)) ** 2, (4, "general", False): 81,
+        (p, "general", False): (p - 1) ** p, (4, "dyadic", False): (3 + math.sqrt(6)) ** 2,
         (4, "dyadic", True): 1 / (3 - math.sqrt(6)) ** 2}
     left, right = f"x**{p}", f"s**{p // 2}"
     name = f"square-function-{p}-{martingale}" + ("-reverse" if reverse else "")
