@@ -10,6 +10,7 @@ from burkholder.errors import BadInput
 from burkholder.functions.base import CLOSED, BurkholderFunction
 from burkholder.functions.properties import applicable, draw
 from burkholder.functions.zigzag import ZigZag
+from burkholder.learner import Learner
 
 PLAYABLE = ["zigzag-3", "zigzag-4", "zigzag-5", "zigzag-6", "square-function-4-general", "smoothness-4", "smoothness-6",
             "strongly-convex"]
@@ -90,6 +91,32 @@ def test_zigzag_streams_stay_within_the_bound_on_average(found: dict[str, Found]
     results = [play(found["zigzag-4"].as_function(), 100, 2, seed) for seed in range(40)]
     assert np.mean([excess for excess, _ in results]) <= 0.0
     assert np.mean([potential for _, potential in results]) <= 0.0
+
+
+@pytest.mark.parametrize("name", PLAYABLE)
+def test_a_learner_runs_on_the_found_function_with_its_certificate(name: str, found: dict[str, Found]) -> None:
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(200, 2)) * 3.0
+    y = np.clip(x @ np.array([0.3, -0.2]) + 0.2 * rng.normal(size=200), -1, 1)
+    learner = Learner(found[name].as_function(), loss="squared", bound=1.0)
+    for row, label in zip(x, y):
+        assert learner.predict(row) == learner.predict(row)
+        learner.update(row, label)
+    certificate = learner.certificate()
+    assert certificate.valid and certificate.rounds == 200
+    assert certificate.learner == f"found {name}"
+    w = np.array([0.3, -0.2])
+    regret = certificate.cumulative_loss - np.sum((x @ w - y) ** 2)
+    assert regret <= certificate.realised(w) + 1e-9 <= certificate.bound(w) + 1e-9
+    if not learner.function.in_expectation:
+        assert certificate.potential <= 1e-9
+
+
+def test_a_learner_refuses_more_features_than_were_proved(found: dict[str, Found]) -> None:
+    learner = Learner(found["smoothness-4"].as_function(), loss="absolute", bound=1.0)
+    with pytest.raises(BadInput, match="dimension 2"):
+        learner.update([1.0, 2.0, 3.0], 1.0)
+    assert learner.rounds == 0
 
 
 @pytest.mark.parametrize("name", UNPLAYABLE)

@@ -60,6 +60,8 @@ class FoundPower(BurkholderFunction):
 
     def __init__(self, found: Found, p: int, weight: int, radius: float = 1.0, unit: float | None = None,
                  lipschitz: float | None = None) -> None:
+        self.options = {"found": found, "p": p, "weight": weight, "radius": radius, "unit": unit,
+                        "lipschitz": lipschitz}
         self.p, self.weight, self.constant = p, weight, found.constant
         self.radius, self.lipschitz = positive("radius", radius), positive("lipschitz", lipschitz or 1.0)
         self.unit = None if unit is None else positive("unit", unit)
@@ -164,6 +166,7 @@ class FoundNorm(BurkholderFunction):
     needs_lipschitz = False
 
     def __init__(self, found: Found, strength: float = 1.0, lipschitz: float | None = None) -> None:
+        self.options = {"found": found, "strength": strength, "lipschitz": lipschitz}
         self.p, self.constant, self.name = float(found.problem.p), found.constant, f"found {found.name}"
         self.dimension = len(parse(found.problem.norm).variables())
         self.strength, self.lipschitz = positive("strength", strength), positive("lipschitz", lipschitz or 1.0)
