@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -30,7 +31,7 @@ from burkholder.discovery import (
     suggest,
 )
 from burkholder.discovery.monomials import candidates, parities, weights
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BadInput, BurkholderError, MissingExtra
 
 # What theory proves sharp; written again here so that a slip in the catalogue is noticed.
 SHARP = {
@@ -257,6 +258,20 @@ def test_a_degree_too_large_for_memory_is_refused_before_it_is_tried() -> None:
 
 def test_a_failing_solver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "_run", lambda task: "failed")
+    with pytest.raises(NotFound, match="gave up"):
+        discover("zigzag-4")
+
+
+@pytest.mark.parametrize("package", ["cvxpy", "flint"])
+def test_missing_packages_are_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=r"burkholder\[discover\]"):
+        discover("zigzag-4")
+    assert problem("zigzag-4").known == 81  # stating and checking need neither
+
+
+def test_a_solver_that_returns_no_numbers_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "_run", lambda task: "optimal")  # it never ran, so there are no values
     with pytest.raises(NotFound, match="gave up"):
         discover("zigzag-4")
 

@@ -163,7 +163,10 @@ class Program:
             value = value + slope * float(constant ** self.problem.exponent * self.unit)
         constraints: list[Any] = [left == value, *(q - margin * np.eye(q.shape[0]) >> 0 for q in grams)]
         status = _run(cp.Problem(objective, constraints if constant is None else [*constraints, free <= 1]))
-        if status in ("infeasible", "unbounded", "failed") or free.value is None:
+        unknowns = [free, *grams] if theta is None else [free, theta, *grams]
+        if any(v.value is None or not np.all(np.isfinite(v.value)) for v in unknowns):
+            status = status if status in ("infeasible", "unbounded") else "failed"
+        if status in ("infeasible", "unbounded", "failed"):
             return Solution(status, float("nan"), float("nan"), [], [])
         numbers = [] if theta is None else [float(v) / float(u) for v, u in zip(theta.value, self.units)]
         found, least = (float(free.value) / float(self.unit), 0.0) if constant is None else (
