@@ -87,6 +87,12 @@ def test_the_sharp_constant_is_found_without_being_told() -> None:
         assert discover(untold).exact == (p - 1) ** p
 
 
+def test_a_wrong_belief_about_the_constant_does_no_harm() -> None:
+    for belief in (80, 500, Fraction(1, 3)):
+        found = discover(Problem("believed", "zigzag", "x**4 - C*y**4", known=belief))
+        assert found.exact == 81 and not found.sharp
+
+
 def test_decoupled_is_between_its_two_bounds(found: dict[str, Found]) -> None:
     # Fair signs have Brownian motion as a limit, so the orthogonal constant bounds the decoupled one below.
     assert SHARP["orthogonal-6"] <= found["decoupled-6"].constant <= SHARP["orthogonal-6"] * 1.002
@@ -202,6 +208,8 @@ def test_families_and_files_are_understood() -> None:
     assert problem("zigzag", p=7) == problem("zigzag-7")
     family = problem("square-function", p=4, martingale="general", reverse=True)
     assert family == problem("square-function-4-general-reverse")
+    assert problem("square-function-6-general").known == 5**6
+    assert problem("smoothness-4-dimension-3") == problem("smoothness", p=4, d=3)
     assert discover("smoothness", p=4, d=3).exact == 3
 
 
@@ -210,6 +218,8 @@ def test_families_and_files_are_understood() -> None:
     (lambda: problem("zigzag", p=1), "between 2 and 64"),
     (lambda: problem("smoothness", p=5), "even p"),
     (lambda: problem("zigzag", q=4), "zigzag"),
+    (lambda: problem("zigzag-4-dimension-3"), "zigzag"),
+    (lambda: Problem("a", "zigzag", "x - C*y", statistic={"x": "e*d"}), "are fixed"),
     (lambda: problem("nowhere.py"), "no such file"),
     (lambda: Problem("a", "brownian", "x - C"), "choose one of dyadic"),
     (lambda: Problem("a", "dyadic", "x - C"), "a step for each coordinate"),

@@ -112,6 +112,17 @@ def test_a_learner_runs_on_the_found_function_with_its_certificate(name: str, fo
         assert certificate.potential <= 1e-9
 
 
+@pytest.mark.parametrize("name", ["square-function-4-general", "smoothness-4"])
+def test_the_general_strategy_plays_it_too(name: str, found: dict[str, Found]) -> None:
+    learner = Learner(found[name].as_function(), loss="absolute", bound=1.0, strategy="general")
+    rng = np.random.default_rng(12)
+    for _ in range(12):
+        learner.update(rng.normal(size=2), rng.uniform(-1, 1))
+    certificate = learner.certificate()
+    w = np.array([0.4, -0.3])
+    assert certificate.realised(w) <= certificate.bound(w) + 1e-9
+
+
 def test_a_learner_refuses_more_features_than_were_proved(found: dict[str, Found]) -> None:
     learner = Learner(found["smoothness-4"].as_function(), loss="absolute", bound=1.0)
     with pytest.raises(BadInput, match="dimension 2"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import runpy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -47,6 +48,8 @@ class Problem:
             raise BadInput("martingale", self.martingale, f"choose one of {', '.join(MARTINGALES)}")
         if self.martingale in ("dyadic", "general") and not self.statistic:
             raise BadInput("statistic", {}, "give a step for each coordinate of the state, {'x': 'e*d', ...}")
+        if self.martingale not in ("dyadic", "general") and self.statistic:
+            raise BadInput("statistic", dict(self.statistic), f"the steps of {self.martingale} problems are fixed")
         if self.power < 1:
             raise BadInput("power", self.power, "give a positive integer")
         if self.degree is not None and self.degree < 1:
@@ -153,6 +156,8 @@ CATALOGUE: dict[str, Callable[[], Problem]] = {
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "zigzag": zigzag, "orthogonal": orthogonal, "decoupled": decoupled, "smoothness": smoothness,
     "square-function": square_function, "strongly-convex": strongly_convex}
+SPELLING = re.compile(r"(?P<family>[a-z-]+?)-(?P<p>\d+)(-(?P<martingale>dyadic|general))?(?P<reverse>-reverse)?"
+                      r"(-dimension-(?P<d>\d+))?")
 
 
 def names() -> list[str]:
@@ -181,9 +186,11 @@ def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
             return FAMILIES[text](**parameters)
         except TypeError as error:
             raise BadInput("parameters", parameters, f"{text}: {error}") from None
-    family, _, digits = text.rpartition("-")
-    if family in FAMILIES and digits.isdigit() and not parameters:
-        return problem(family, p=int(digits))
+    named = SPELLING.fullmatch(text)
+    if named and named["family"] in FAMILIES and not parameters:
+        given = {"p": int(named["p"]), "martingale": named["martingale"], "reverse": bool(named["reverse"]),
+                 "d": named["d"] and int(named["d"])}
+        return problem(named["family"], **{key: value for key, value in given.items() if value})
     if text.endswith(".py"):
         return from_file(Path(text))
     raise BadInput("name", text, f"choose one of {', '.join(CATALOGUE)}, or a Python file defining `problem`")

@@ -21,8 +21,8 @@ SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's opti
 REASONS = {
     "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker "
                  "as C grows",
-    "infeasible": "no polynomial U of this degree proves the inequality with any C. It may be false, or need "
-                  "a higher `degree`, another statistic, or a U that is not a polynomial",
+    "infeasible": "the solver finds no polynomial U of this degree, whatever C is. The inequality may be false, or "
+                  "need a higher `degree`, another statistic, or a U that is not a polynomial",
 }
 GAVE_UP = "the solver gave up. Rescale the variables with `scale` so that C is near 1, or lower the degree"
 
@@ -104,7 +104,7 @@ def _trials(optimum: float, stated: Problem) -> Iterator[Fraction]:
     """Constants to prove: the sharp one, simple fractions within solver error of the optimum, then above."""
     size, error = max(abs(optimum), 1e-6), 3e-8
     tried = set()
-    if isinstance(stated.known, (int, Fraction)):
+    if isinstance(stated.known, (int, Fraction)) and abs(stated.known - optimum) <= 1e-5 * size:
         tried.add(Fraction(stated.known))
         yield Fraction(stated.known)
     for bottom in range(1, 61):
