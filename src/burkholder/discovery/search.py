@@ -12,7 +12,8 @@ from typing import Any
 
 from burkholder.checker import parse
 from burkholder.discovery import exact
-from burkholder.discovery.problems import Problem, problem
+from burkholder.discovery.catalogue import problem
+from burkholder.discovery.problems import Problem
 from burkholder.discovery.program import NotFound, Program, Solution
 from burkholder.discovery.result import Found, ProofCertificate
 
