@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder import checker
@@ -42,6 +42,7 @@ def value(p: Poly, **at: Fraction) -> Fraction:
 
 
 @given(polynomials, polynomials, fractions, fractions)
+@settings(deadline=None)
 def test_arithmetic_agrees_with_evaluation(p: Poly, q: Poly, x: Fraction, y: Fraction) -> None:
     a, b = value(p, x=x, y=y), value(q, x=x, y=y)
     assert value(p + q, x=x, y=y) == a + b
@@ -53,6 +54,7 @@ def test_arithmetic_agrees_with_evaluation(p: Poly, q: Poly, x: Fraction, y: Fra
 
 
 @given(polynomials, polynomials)
+@settings(deadline=None)
 def test_derivative_is_linear_and_leibniz(p: Poly, q: Poly) -> None:
     assert (p * q).d("x") == p.d("x") * q + p * q.d("x")
     assert (p + q).d("y") == p.d("y") + q.d("y")
@@ -60,6 +62,7 @@ def test_derivative_is_linear_and_leibniz(p: Poly, q: Poly) -> None:
 
 
 @given(polynomials)
+@settings(deadline=None)
 def test_written_polynomials_read_back(p: Poly) -> None:
     assert parse(written(p)) == p
 
@@ -72,6 +75,7 @@ def test_only_polynomials_are_read(text: str) -> None:
 
 
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=3, max_size=3), min_size=1, max_size=4))
+@settings(deadline=None)
 def test_gram_matrices_are_semidefinite_and_their_negatives_are_not(rows: list[list[int]]) -> None:
     gram = [[sum(Fraction(row[i] * row[j]) for row in rows) for j in range(i + 1)] for i in range(3)]
     assert positive_semidefinite(gram)
