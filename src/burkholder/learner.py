@@ -56,8 +56,8 @@ class Learner:
     """
 
     def __init__(
-        self, function: str | BurkholderFunction = "square-function", loss: Any = "absolute", bound: float | None = None,
-        strategy: str | None = None, features: Any = None, intercept: bool = False, seed: int = 0,
+        self, function: str | BurkholderFunction = "square-function", loss: Any = "absolute",
+        bound: float | None = None, strategy: str | None = None, features: Any = None, intercept: bool = False, seed: int = 0,
         dtype: Any = np.float64, strategy_options: dict[str, Any] | None = None, **options: Any,
     ) -> None:
         own = {key: options.pop(key) for key in ("quantile", "threshold", "epsilon") if key in options}
@@ -69,9 +69,11 @@ class Learner:
         # comparators may predict outside [-B, B], so only curvature on the whole line counts
         steep, curved = self.loss.lipschitz(self.bound), self.loss.curvature(math.inf)
         if isinstance(built, StronglyConvex) and not curved > 0.0 and built.options["curvature"] is None:
-            raise BadInput("loss", losses.name(self.loss), "this function needs a loss curved on the whole line, such as squared")
+            remedy = "this function needs a loss that is curved on the whole line, such as squared"
+            raise BadInput("loss", losses.name(self.loss), remedy)
         if math.isinf(steep) and built.needs_lipschitz and built.options.get("lipschitz", 1.0) is None:
-            raise BadInput("bound", bound, f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound")
+            remedy = f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound"
+            raise BadInput("bound", bound, remedy)
         self.function = built.fitted(steep, curved) if math.isfinite(steep) else built
         self.requested = function if isinstance(function, str) else None
         self.options, self.seed = options, int(seed)
@@ -82,6 +84,10 @@ class Learner:
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
         self.state = self._fresh(dtype)
+        # one compiled call for play, settle and learn, where loss and function are compiled
+        plain = features is None and not isinstance(self.loss, losses.Custom)
+        self._quick = plain and isinstance(self.state, LinearState)
+        self._round = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
         self._pending: dict[int, _Pending] = {}
         self._tickets = 0
 
@@ -102,8 +108,35 @@ class Learner:
             return self.state.play(*row), 0.0
         return self.state.move(*row)
 
+    def _loaded(self, x: Any) -> int:
+        """The length of x in the state's row buffers, for dicts of known names; 0 sends x the long way round.
+
+        The rows of most streams: what costs here is Python, so there is little of it.
+        """
+        if type(x) is not dict or not self._quick or self.rows.kind != "names":
+            return 0
+        names = self.rows.names
+        try:
+            places = [names[name] for name in x]
+            n = len(places)
+            indices, values = self.state.reserve(n + 1)
+            indices[:n] = places
+            values[:n] = list(x.values())
+        except (KeyError, TypeError, ValueError):
+            return 0  # a new name, or something that is not a number
+        if self.rows.intercept:
+            indices[n], values[n] = 0, 1.0
+            n += 1
+        return n
+
     def predict(self, x: Any) -> float:
         """ŷ for these features. Predicting changes nothing."""
+        if n := self._loaded(x):
+            try:
+                return min(max(self.state.play_row(n), -self.bound), self.bound)
+            except BadInput:
+                self.rows.read(x)  # names the feature
+                raise
         row, _ = self.rows.read(self._mapped(x))
         return min(max(self._move(row)[0], -self.bound), self.bound)
 
@@ -129,6 +162,16 @@ class Learner:
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn. A bad input leaves the learner exactly as it was."""
+        if n := self._loaded(x):
+            target = losses.label(self.loss, y, self.bound)
+            if not 0.0 <= weight < math.inf:
+                raise BadInput("weight", weight, "give a finite number ≥ 0")
+            try:
+                self._round(n, target, float(weight))
+            except BadInput:
+                self.rows.read(x)  # names the feature
+                raise
+            return
         mapped = self._mapped(x)
         row, new = self.rows.read(mapped)
         raw, error = self._move(row)
