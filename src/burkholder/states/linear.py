@@ -218,7 +218,7 @@ class LinearState:
             row = rounds_loops.stream.compile(tuple(typeof(a) for a in arguments))(*arguments)
             if row == y.size:
                 return out
-            here = slice(indptr[row], indptr[row + 1])
+            here = slice(int(indptr[row]), int(indptr[row + 1]))
             try:
                 if self.scalars[rounds.CODE] == rounds_rows.GROW:
                     self._grow(int(indices[here].max()))

@@ -32,7 +32,8 @@ SLOTS = 12
 
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
-SCRATCH_ROWS = 5
+BOOK_ROW = 5  # the ledger before a single round
+SCRATCH_ROWS = 6
 
 
 class Square(NamedTuple):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
@@ -117,7 +116,7 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 @register_jitable
 def resum(cells, scalars):
-    """‖g‖² afresh: blocks of 128 in eight lanes, the blocks with Neumaier's correction."""
+    """‖g‖² afresh: blocks of 128 in four lanes, the blocks with Neumaier's correction."""
     top = 0.0
     for i in range(cells.size):
         top = max(top, abs(float(cells[i])))
@@ -126,21 +125,21 @@ def resum(cells, scalars):
         scale = power_of_two(top)
     inverse = 1.0 / scale
     total, correction = 0.0, 0.0
-    lanes = np.zeros(8)
     for start in range(0, cells.size, BLOCK):
         block = cells[start : start + BLOCK]
-        lanes[:] = 0.0
-        for k in range(0, BLOCK, 8):
-            for lane in range(8):
-                z = block[k + lane] * inverse
-                lanes[lane] += z * z
-        part = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for k in range(0, BLOCK, 4):
+            first += (block[k] * inverse) * (block[k] * inverse)
+            second += (block[k + 1] * inverse) * (block[k + 1] * inverse)
+            third += (block[k + 2] * inverse) * (block[k + 2] * inverse)
+            fourth += (block[k + 3] * inverse) * (block[k + 3] * inverse)
+        part = (first + second) + (third + fourth)
         both = total + part
         correction += (total - both) + part if total >= part else (part - both) + total
         total = both
     scalars[SCALE] = scale
     scalars[POWER] = total + correction
-    scalars[DRIFT] = 32.0 * 1.2e-16 * scalars[POWER]
+    scalars[DRIFT] = 40.0 * 1.2e-16 * scalars[POWER]
     scalars[TOUCHED] = 0.0
     scalars[RESUMS] += 1.0
 

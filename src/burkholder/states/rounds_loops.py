@@ -11,10 +11,10 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.compiled import lean
 from burkholder.ledger import measure, settle
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.states.rounds import CODE, DIM, absorb, answer, recall
+from burkholder.states.rounds import BOOK_ROW, CODE, DIM, absorb, answer, recall
 from burkholder.states.rounds_rows import (
     BAD_TARGET,
     BAD_VALUE,
@@ -82,7 +82,7 @@ def _look(largest, cells, room, indices, values, merged_indices, merged_values, 
     return verdict, count, top + 1.0
 
 
-@compiled
+@lean
 def stream(
     frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values, table, width,
     indptr, indices, values, y, weight, bound, ledger, out, first,
@@ -113,7 +113,7 @@ def stream(
     return y.size
 
 
-@compiled
+@lean
 def stream_dense(
     frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values,
     rows, y, weight, bound, ledger, out, first,
@@ -148,7 +148,7 @@ def stream_dense(
     return y.size
 
 
-@compiled
+@lean
 def one_round(
     frame, potential, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, y, weight,
     bound, ledger,
@@ -163,14 +163,16 @@ def one_round(
     scalars[DIM] = max(scalars[DIM], dim)
     if count >= 0:
         here, x = merged_indices[:count], merged_values[:count]
-    before = ledger.copy()
+    for k in range(ledger.size):
+        scratch[BOOK_ROW, k] = ledger[k]
     yhat = _digest(frame, potential, loss, cells, scalars, scratch, here, x, y, weight, bound, ledger)
     if scalars[CODE] != FINE:
-        ledger[:] = before
+        for k in range(ledger.size):
+            ledger[k] = scratch[BOOK_ROW, k]
     return yhat
 
 
-@compiled
+@lean
 def one_play(frame, potential, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n):
     """The raw prediction for the row in the buffers; NaN with a verdict in CODE when it cannot be played."""
     here, x = indices[:n], values[:n]
@@ -185,7 +187,7 @@ def one_play(frame, potential, cells, scalars, scratch, indices, values, merged_
     return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
 
 
-@compiled
+@lean
 def one_learn(
     frame, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, yhat, delta
 ):
@@ -206,7 +208,7 @@ def one_learn(
     return seen[3]
 
 
-@compiled
+@lean
 def journal(cells, width, indices, kept):
     """Copy the cells the rows will touch (indices beyond the state are new and need no copy)."""
     dim = cells.size // width
@@ -217,7 +219,7 @@ def journal(cells, width, indices, kept):
                 kept[k, f] = cells[at + np.uint64(f)]
 
 
-@compiled
+@lean
 def undo(cells, width, indices, kept):
     """Put them back."""
     dim = cells.size // width
