@@ -50,4 +50,4 @@ def lean(function: F) -> F:
 
     Slices of its arguments are fine; `np.zeros` and the like are refused at compile time.
     """
-    return compiled(function, _nrt=False)
+    return compiled(function, _nrt=False, forceinline=True)
