@@ -51,11 +51,26 @@ def _unit_of(cells):
 
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values):
-    dot, squares = 0.0, 0.0
-    for k in range(indices.size):
-        x = float(values[k])
-        dot += cells[indices[k]] * x
-        squares += x * x
+    # four sums at once: one alone would wait for each addition to end
+    n = indices.size
+    whole = n - n % 4
+    d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
+    q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, whole, 4):
+        x0, x1, x2, x3 = float(values[k]), float(values[k + 1]), float(values[k + 2]), float(values[k + 3])
+        d0 += cells[indices[k]] * x0
+        d1 += cells[indices[k + 1]] * x1
+        d2 += cells[indices[k + 2]] * x2
+        d3 += cells[indices[k + 3]] * x3
+        q0 += x0 * x0
+        q1 += x1 * x1
+        q2 += x2 * x2
+        q3 += x3 * x3
+    for k in range(whole, n):
+        x0 = float(values[k])
+        d0 += cells[indices[k]] * x0
+        q0 += x0 * x0
+    dot, squares = (d0 + d1) + (d2 + d3), (q0 + q1) + (q2 + q3)
     if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
         return dot, squares, 1.0, math.sqrt(squares)
     top = largest(values)
