@@ -252,7 +252,7 @@ class LinearState:
         merged = np.zeros(rows.shape[1] + 1, np.uint32), np.zeros(rows.shape[1] + 1, rows.dtype)
         arguments = (
             self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, rows, y, weight, float(bound), ledger,
-            out, 0,
+            out,
         )  # fmt: skip
         row = rounds_loops.stream_dense.compile(tuple(typeof(a) for a in arguments))(*arguments)
         if row < y.size:
