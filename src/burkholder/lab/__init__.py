@@ -1,0 +1,1 @@
+"""The laboratory: martingales, sharp constants, verification."""

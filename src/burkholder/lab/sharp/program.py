@@ -1,0 +1,138 @@
+"""The linear program behind a sharp constant: U = (x+y)^p·g(x/(x+y)), g a cubic spline.
+
+Minimise C subject to U ≥ V_C and to restricted concavity along the moves, imposed on a (t, d) grid and
+refined by cutting planes. Its value is an estimate, neither an upper nor a lower bound: the certificates in
+`upper` and `lower` start from its contact point and stand on their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, vstack
+
+from .problems import Problem
+
+DEGREE = 3
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the program found: the constant on p-th powers, the spline, and where U touches V."""
+
+    problem: Problem
+    power: float
+    spline: BSpline
+    contact: float  # the ratio x/y at the edge of the contact set
+    rounds: int
+    constraints: int
+
+    def value(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """U at a state."""
+        scale = x + y
+        return scale**self.problem.p * self.spline(np.divide(x, scale, out=np.zeros_like(scale),
+                                                             where=scale > 0))
+
+
+class _Rows:
+    """Constraint rows over the spline coefficients and C (last column), all of the form row·v ≤ rhs."""
+
+    def __init__(self, problem: Problem, knots: np.ndarray) -> None:
+        self.problem, self.knots = problem, knots
+        self.size = len(knots) - DEGREE - 1
+
+    def design(self, t: np.ndarray, derivative: bool = False) -> np.ndarray:
+        if not derivative:
+            return BSpline.design_matrix(np.clip(t, 0, 1), self.knots, DEGREE).toarray()
+        basis = BSpline(self.knots, np.eye(self.size), DEGREE).derivative()
+        return basis(np.clip(t, 0, 1))
+
+    def value(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        scale = x + y
+        t = np.divide(x, scale, out=np.zeros_like(scale), where=scale > 0)
+        return self.design(t) * (scale**self.problem.p)[:, None]
+
+    def majorisation(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        left, right = self.problem.majorant(t, 1 - t)
+        return np.column_stack([-self.design(t), -right]), -left
+
+    def concavity(self, t: np.ndarray, d: np.ndarray, kind: np.ndarray) -> np.ndarray:
+        """Rows of E U(after a move of size d from t) − U ≤ 0, scaled to order one."""
+        p, moves = self.problem.p, self.problem.moves
+        x, y, here = t, 1 - t, self.design(t)
+        if moves == "general":
+            slope = p * here + (1 - t)[:, None] * self.design(t, derivative=True)
+            rows = self.value(np.abs(x + d), np.hypot(y, d)) - here - d[:, None] * slope
+        elif moves == "dyadic":
+            after = np.hypot(y, d)
+            rows = (self.value(np.abs(x + d), after) + self.value(np.abs(x - d), after)) / 2 - here
+        elif moves == "transform":
+            rows = (self.value(np.abs(x + d), np.abs(y + kind * d))
+                    + self.value(np.abs(x - d), np.abs(y - kind * d))) / 2 - here
+        else:
+            rows = sum((self.value(np.abs(x + a * d), np.abs(y + b * d)) for a in (-1, 1) for b in (-1, 1)),
+                       np.zeros_like(here)) / 4 - here
+        weight = d**2 / (1 + np.abs(d)) ** (2 - p) if p < 2 else d**2 * (1 + np.abs(d)) ** (p - 2)
+        return np.column_stack([rows / weight[:, None], np.zeros(len(t))])
+
+
+def _candidates(problem: Problem, points: int, sizes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The (t, d, kind) grid: t denser at the ends, d geometric up to a huge jump."""
+    t = (1 - np.cos(np.pi * np.linspace(0, 1, points))) / 2
+    d = np.geomspace(2e-3, 1e3, sizes)
+    if problem.moves == "general":
+        d = np.concatenate([-d, d])
+    kinds = np.array([-1.0, 1.0]) if problem.moves == "transform" else np.array([1.0])
+    grid = np.meshgrid(t, d, kinds, indexing="ij")
+    return tuple(part.ravel() for part in grid)  # type: ignore[return-value]
+
+
+def solve(problem: Problem, pieces: int = 48, rounds: int = 14) -> Solution:
+    """Solve by cutting planes: start from a coarse grid, add the most violated rows of a fine one."""
+    inner = np.linspace(0, 1, pieces + 1)
+    knots = np.concatenate([np.zeros(DEGREE), inner, np.ones(DEGREE)])
+    rows = _Rows(problem, knots)
+    t_check = np.linspace(0, 1, 12 * pieces + 1)
+    major, limit = rows.majorisation(t_check)
+    start = np.zeros((1, rows.size + 1))
+    start[0, :-1] = rows.design(np.array([0.5]))[0]  # the first step lands on x = y: U(1, 1) ≤ 0
+    fixed = csr_array(np.vstack([major, start]))
+    rhs = np.append(limit, 0.0)
+    t, d, kind = _candidates(problem, 8 * pieces + 1, 48)
+    fine = csr_array(rows.concavity(t, d, kind))
+    chosen = np.zeros(len(t), dtype=bool)
+    chosen[:: max(1, len(t) // 3000)] = True
+    cost = np.zeros(rows.size + 1)
+    cost[-1] = 1.0
+    bounds = [(-1e4, 1e4)] * rows.size + [(0, 1e4)]
+    x = np.zeros(rows.size + 1)
+    done = 0
+    for done in range(1, rounds + 1):
+        a_ub = vstack([fixed, fine[np.flatnonzero(chosen)]])
+        b_ub = np.concatenate([rhs, np.zeros(int(chosen.sum()))])
+        answer = linprog(cost, A_ub=a_ub, b_ub=b_ub, bounds=bounds, method="highs")
+        if answer.x is None:
+            raise RuntimeError(f"the linear program of {problem.name} failed: {answer.message}")
+        x = answer.x
+        excess = fine @ x
+        excess[chosen] = -np.inf
+        worst = np.flatnonzero(excess > 1e-7)
+        if not len(worst):
+            break
+        chosen[worst[np.argsort(excess[worst])[-2000:]]] = True
+    spline = BSpline(knots, x[:-1], DEGREE)
+    return Solution(problem, float(x[-1]), spline, _contact(problem, spline, float(x[-1])), done,
+                    int(chosen.sum()) + len(rhs))
+
+
+def _contact(problem: Problem, spline: BSpline, power: float) -> float:
+    """The ratio x/y where U touches V and V changes sign nearby: the edge of the stopping set."""
+    t = np.linspace(0.02, 0.98, 4001)
+    gap = spline(t) - problem.target(t, 1 - t, power)
+    zero = t[np.argmin(np.abs(problem.target(t, 1 - t, power)))]
+    near = np.abs(t - zero) < 0.2
+    best = t[near][np.argmin(gap[near])]
+    return float(best / (1 - best))
