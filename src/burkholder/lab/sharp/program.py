@@ -79,10 +79,17 @@ class _Rows:
         return np.column_stack([rows / weight[:, None], np.zeros(len(t))])
 
 
+def _graded(points: int) -> np.ndarray:
+    """Points of [0, 1], denser at both ends, where the extremal martingales of large p live."""
+    return (1 - np.cos(np.pi * np.linspace(0, 1, points))) / 2
+
+
 def _candidates(problem: Problem, points: int, sizes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The (t, d, kind) grid: t denser at the ends, d geometric up to a huge jump."""
-    t = (1 - np.cos(np.pi * np.linspace(0, 1, points))) / 2
-    d = np.geomspace(2e-3, 1e3, sizes)
+    t = _graded(points)
+    # Jumps of the order of the state decide the constant; tiny and huge ones must be there, not dense.
+    d = np.concatenate([np.geomspace(1e-3, 0.05, sizes // 4)[:-1], np.geomspace(0.05, 10, sizes),
+                        np.geomspace(10, 1e3, sizes // 6)[1:]])
     if problem.moves == "general":
         d = np.concatenate([-d, d])
     kinds = np.array([-1.0, 1.0]) if problem.moves == "transform" else np.array([1.0])
@@ -90,18 +97,18 @@ def _candidates(problem: Problem, points: int, sizes: int) -> tuple[np.ndarray, 
     return tuple(part.ravel() for part in grid)  # type: ignore[return-value]
 
 
-def solve(problem: Problem, pieces: int = 48, rounds: int = 14) -> Solution:
+def solve(problem: Problem, pieces: int = 48, rounds: int = 30) -> Solution:
     """Solve by cutting planes: start from a coarse grid, add the most violated rows of a fine one."""
-    inner = np.linspace(0, 1, pieces + 1)
+    inner = _graded(pieces + 1)
     knots = np.concatenate([np.zeros(DEGREE), inner, np.ones(DEGREE)])
     rows = _Rows(problem, knots)
-    t_check = np.linspace(0, 1, 12 * pieces + 1)
+    t_check = _graded(12 * pieces + 1)
     major, limit = rows.majorisation(t_check)
     start = np.zeros((1, rows.size + 1))
     start[0, :-1] = rows.design(np.array([0.5]))[0]  # the first step lands on x = y: U(1, 1) ≤ 0
     fixed = csr_array(np.vstack([major, start]))
     rhs = np.append(limit, 0.0)
-    t, d, kind = _candidates(problem, 8 * pieces + 1, 48)
+    t, d, kind = _candidates(problem, 6 * pieces + 1, 72)
     fine = csr_array(rows.concavity(t, d, kind))
     chosen = np.zeros(len(t), dtype=bool)
     chosen[:: max(1, len(t) // 3000)] = True
@@ -109,8 +116,9 @@ def solve(problem: Problem, pieces: int = 48, rounds: int = 14) -> Solution:
     cost[-1] = 1.0
     bounds = [(-1e4, 1e4)] * rows.size + [(0, 1e4)]
     x = np.zeros(rows.size + 1)
-    done = 0
-    for done in range(1, rounds + 1):
+    done, before = 0, -np.inf
+    while done < rounds:
+        done += 1
         a_ub = vstack([fixed, fine[np.flatnonzero(chosen)]])
         b_ub = np.concatenate([rhs, np.zeros(int(chosen.sum()))])
         answer = linprog(cost, A_ub=a_ub, b_ub=b_ub, bounds=bounds, method="highs")
@@ -120,8 +128,9 @@ def solve(problem: Problem, pieces: int = 48, rounds: int = 14) -> Solution:
         excess = fine @ x
         excess[chosen] = -np.inf
         worst = np.flatnonzero(excess > 1e-7)
-        if not len(worst):
+        if not len(worst) or x[-1] - before < 1e-7 * x[-1]:
             break
+        before = x[-1]
         chosen[worst[np.argsort(excess[worst])[-2000:]]] = True
     spline = BSpline(knots, x[:-1], DEGREE)
     return Solution(problem, float(x[-1]), spline, _contact(problem, spline, float(x[-1])), done,
