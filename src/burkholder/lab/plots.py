@@ -39,6 +39,8 @@ def against(found: SharpConstant, path: str | Path | None = None) -> Any:
         axes.plot(t, value, label="U (certified)", color="C0")
         axes.plot(t, found.program.spline(t), label="U (program)", color="C0", ls=":", lw=1)
         axes.plot(t[touching], value[touching], ".", color="C3", ms=3, label="contact set")
+        low, high = min(value.min(), target.min()), max(value.max(), target.max())
+        axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         axes.axhline(0, color="0.7", lw=0.6)
         axes.set_xlabel("t = x/(x+y) on x + y = 1")
     axes.set_title(f"{found.statement}:  C = {found.constant:.6g}", fontsize=10)

@@ -2,7 +2,7 @@
 
 Minimise C subject to U ≥ V_C and to restricted concavity along the moves, imposed on a (t, d) grid and
 refined by cutting planes. Its value is an estimate, neither an upper nor a lower bound: the certificates in
-`upper` and `lower` start from its contact point and stand on their own.
+the other modules start from it and stand on their own.
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ DEGREE = 3
 
 @dataclass(frozen=True)
 class Solution:
-    """What the program found: the constant on p-th powers, the spline, and where U touches V."""
+    """What the program found: the constant on p-th powers, the spline, and where V changes sign."""
 
     problem: Problem
     power: float
     spline: BSpline
-    contact: float  # the ratio x/y at the edge of the contact set
     rounds: int
     constraints: int
+
+    @property
+    def zero(self) -> float:
+        """The ratio x/y where V = 0: near it U and V meet at the sharp constant."""
+        ratio = self.power ** (1 / self.problem.p)
+        return 1 / ratio if self.problem.reverse else ratio
 
     def value(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """U at a state."""
@@ -116,7 +121,7 @@ def solve(problem: Problem, pieces: int = 48, rounds: int = 30) -> Solution:
     cost[-1] = 1.0
     bounds = [(-1e4, 1e4)] * rows.size + [(0, 1e4)]
     x = np.zeros(rows.size + 1)
-    done, before = 0, -np.inf
+    done, before, still = 0, -np.inf, 0
     while done < rounds:
         done += 1
         a_ub = vstack([fixed, fine[np.flatnonzero(chosen)]])
@@ -128,20 +133,10 @@ def solve(problem: Problem, pieces: int = 48, rounds: int = 30) -> Solution:
         excess = fine @ x
         excess[chosen] = -np.inf
         worst = np.flatnonzero(excess > 1e-7)
-        if not len(worst) or x[-1] - before < 1e-7 * x[-1]:
+        still = still + 1 if x[-1] - before < 1e-7 * x[-1] else 0
+        if not len(worst) or still == 3:
             break
         before = x[-1]
         chosen[worst[np.argsort(excess[worst])[-2000:]]] = True
     spline = BSpline(knots, x[:-1], DEGREE)
-    return Solution(problem, float(x[-1]), spline, _contact(problem, spline, float(x[-1])), done,
-                    int(chosen.sum()) + len(rhs))
-
-
-def _contact(problem: Problem, spline: BSpline, power: float) -> float:
-    """The ratio x/y where U touches V and V changes sign nearby: the edge of the stopping set."""
-    t = np.linspace(0.02, 0.98, 4001)
-    gap = spline(t) - problem.target(t, 1 - t, power)
-    zero = t[np.argmin(np.abs(problem.target(t, 1 - t, power)))]
-    near = np.abs(t - zero) < 0.2
-    best = t[near][np.argmin(gap[near])]
-    return float(best / (1 - best))
+    return Solution(problem, float(x[-1]), spline, done, int(chosen.sum()) + len(rhs))

@@ -43,7 +43,7 @@ def dyadic_first(problem: Problem, estimate: Solution) -> UpperEnd:
     def power(z: float) -> float:
         return z + hyp1f1(-0.5, 0.5, z * z / 2) / (z * hyp1f1(0.5, 1.5, z * z / 2))
 
-    z0 = rational(_minimise(power, 0.75 * estimate.contact, 1.3 * estimate.contact))
+    z0 = rational(_minimise(power, 0.75 * estimate.zero, 1.3 * estimate.zero))
     z = ball(z0)
     value_at, slope = _kummer(-HALF, HALF, z), -z * _kummer(HALF, 3 * HALF, z)
     c, constant = -1 / slope, z - value_at / slope
@@ -70,8 +70,8 @@ def dyadic_third(problem: Problem, estimate: Solution) -> UpperEnd:
     in the outer point with slope 3Ab − 1.5C³ ≤ 0, zero at b = z0. U − V = (A−1)z³ − 3Az + C³ is convex with a
     double zero at z0.
     """
-    z0 = rational(_minimise(lambda z: 2 * z**3 / (z * z - 1), max(1.05, estimate.contact / 1.4),
-                            estimate.contact * 1.4))
+    z0 = rational(_minimise(lambda z: 2 * z**3 / (z * z - 1), max(1.05, estimate.zero / 1.4),
+                            estimate.zero * 1.4))
     a, power = z0**2 / (z0**2 - 1), 2 * z0**3 / (z0**2 - 1)
     checks = (
         ("z0 > 1: no step reaches both harmonic sets", z0 > 1),
@@ -137,7 +137,7 @@ def dyadic_third_reverse(problem: Problem, estimate: Solution) -> UpperEnd:
         m, slope = hyp1f1(-1.5, 0.5, z * z / 2), -3 * z * hyp1f1(-0.5, 1.5, z * z / 2)
         return -slope / (3 * z * z) / (m - z * slope / 3)
 
-    z0 = rational(_minimise(power, estimate.contact / 1.25, estimate.contact * 1.25))
+    z0 = rational(_minimise(power, estimate.zero / 1.25, estimate.zero * 1.25))
     z = ball(z0)
     m, slope = _kummer(-three, HALF, z), -3 * z * _kummer(-HALF, three, z)
     c = 1 / (m - z * slope / 3)
@@ -166,7 +166,7 @@ def general_first(problem: Problem, estimate: Solution) -> UpperEnd:
     From inside, with A = (1+z0²)y²−x² ≥ y²: staying inside is (z0²)A ≥ x²; leaving is Cauchy's inequality with
     (1+z0²)(x²+A) − (z0x+√A)² = (x−z0√A)². From outside: the two identities below, y' growing with |d|.
     """
-    z0 = rational(_minimise(lambda z: z + 1 / z, estimate.contact / 4, estimate.contact), 1000)
+    z0 = rational(_minimise(lambda z: z + 1 / z, estimate.zero / 4, estimate.zero), 1000)
     power = z0 + 1 / z0
     checks = (("z0 > 0", z0 > 0), ("three polynomial identities in z0 (exact)", _root_identities()),
               ("U(1,1) ≤ 0: C ≥ 1", power >= 1))
