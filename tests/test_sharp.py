@@ -1,0 +1,234 @@
+"""Sharp constants: every row against theory, both ends against independent arithmetic, and wrong ones refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burkholder.errors import BadInput
+from burkholder.lab.sharp import chains, find, lower_walks, names, sharp, upper_moves, upper_square
+from burkholder.lab.sharp.ends import above, below, candidates
+from burkholder.lab.sharp.program import Solution, solve
+from burkholder.lab.sharp.signs import at, bernstein, nonnegative
+
+pytest.importorskip("flint")
+
+
+@cache
+def found(name: str):
+    return sharp(name)
+
+
+@pytest.mark.parametrize("name", names())
+def test_constant_matches_theory_with_a_narrow_proved_bracket(name: str) -> None:
+    answer = found(name)
+    assert answer.proved, answer
+    assert abs(answer.constant - answer.known) <= 1e-3
+    assert answer.lower <= answer.known <= answer.upper + 1e-12
+    assert answer.width <= 1e-2
+    assert answer.lower < answer.constant <= answer.upper
+    assert answer.seconds < 60
+    # the program is an estimate, but a good one: within 1 %
+    assert abs(answer.estimate / answer.known - 1) < 1e-2
+
+
+def moves(problem, value, x, y, d, rng):
+    """E U after a random move, written here from the definition of the moves alone."""
+    if problem.moves == "dyadic":
+        s = np.sqrt(y**2 + d**2)
+        return (value(np.abs(x + d), s) + value(np.abs(x - d), s)) / 2
+    if problem.moves == "decoupled":
+        return sum(value(np.abs(x + a * d), np.abs(y + b * d)) for a in (-1, 1) for b in (-1, 1)) / 4
+    e = np.abs(d) * 10.0 ** rng.uniform(-3, 3, d.shape)  # up by e, down by d, mean zero
+    up, chance = e, np.abs(d) / (e + np.abs(d))
+    down = -np.abs(d)
+    flip = rng.choice([-1.0, 1.0], d.shape)
+    up, down = flip * up, flip * down
+    if problem.moves == "general":
+        after = [value(np.abs(x + step), np.sqrt(y**2 + step**2)) for step in (up, down)]
+    else:
+        sign = rng.choice([-1.0, 1.0], d.shape)
+        after = [value(np.abs(x + step), np.abs(y + sign * step)) for step in (up, down)]
+    return chance * after[0] + (1 - chance) * after[1]
+
+
+@pytest.mark.parametrize("name", [n for n in names() if not n.startswith("smooth")])
+def test_certified_function_has_its_three_properties_at_random_points(name: str) -> None:
+    answer, rng = found(name), np.random.default_rng(1)
+    problem, value = answer.problem, answer.upper_end.value
+    t, d = rng.uniform(1e-9, 1 - 1e-9, 200_000), 10.0 ** rng.uniform(-4, 4, 200_000)
+    x, y = t, 1 - t
+    power = problem.power(answer.constant)
+    size = (1 + d) ** problem.p * max(1.0, power)
+    assert np.min((value(x, y) - problem.target(x, y, power)) / max(1.0, power)) > -1e-9
+    # general moves may be larger than d: their own scale decides the rounding error
+    rise = moves(problem, value, x, y, d, rng) - value(x, y)
+    slack = 1e-9 * (size if problem.moves in ("dyadic", "decoupled") else size * 1e3 ** max(problem.p, 1))
+    assert np.max(rise - slack) <= 0
+    assert value(np.array([1.0]), np.array([1.0]))[0] <= 1e-12
+
+
+@pytest.mark.parametrize("name", [n for n in names() if not n.startswith("smooth")])
+def test_two_percent_less_is_not_majorised(name: str) -> None:
+    answer = found(name)
+    t = np.linspace(1e-6, 1 - 1e-6, 20_001)
+    power = answer.problem.power(answer.constant * 0.98)
+    gap = answer.upper_end.value(t, 1 - t) - answer.problem.target(t, 1 - t, power)
+    assert gap.min() < -1e-4
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_martingale_is_accepted_above_the_sharp_constant(name: str) -> None:
+    answer = found(name)
+    problem, contact = answer.problem, answer.upper_end.contact
+    attempts = {
+        "transform": lambda c: chains.transform(problem, c),
+        "smooth": lambda c: chains.smooth(problem, c),
+        "general": lambda c: (chains.general_first if problem.p == 1 else chains.general_power)(problem, c),
+        "decoupled": lambda c: lower_walks.decoupled(problem, c, contact),
+        "dyadic": lambda c: (lower_walks.inner if problem.reverse or problem.p == 1 else lower_walks.outer)(
+            problem, c, contact),
+    }
+    for factor in (1.00001, 1.001, 1.05):
+        constant = Fraction(answer.known * factor)
+        try:
+            assert not attempts[problem.moves](constant).proved
+        except (BadInput, ValueError, ZeroDivisionError, OverflowError):
+            pass  # no walk can even be set up
+
+
+@pytest.mark.parametrize(("name", "family"), [
+    ("transform-1.5", upper_moves._transform), ("transform-3", upper_moves._transform),
+    ("transform-4", upper_moves._transform), ("square-function-3-general", upper_square._general_power),
+    ("square-function-4-general", upper_square._general_power),
+])
+@settings(deadline=None, max_examples=20)
+@given(shift=st.floats(1e-6, 0.2))
+def test_families_hold_above_and_fail_below_the_sharp_ratio(name: str, family, shift: float) -> None:
+    problem = find(name)
+    ratio = Fraction(problem.known if problem.root else problem.known ** (1 / problem.p)).limit_denominator(10)
+    assert family(problem, ratio + Fraction(shift)).proved
+    assert not family(problem, ratio - Fraction(shift)).proved
+
+
+@pytest.mark.parametrize(("name", "family"), [
+    ("square-function-dyadic", upper_square.dyadic_first), ("square-function-3-dyadic", upper_square.dyadic_third),
+    ("reverse-square-function-3-dyadic", upper_square.dyadic_third_reverse),
+    ("square-function-general", upper_square.general_first), ("decoupled-4", upper_moves.decoupled),
+])
+@pytest.mark.parametrize("error", [-0.05, 0.05])
+def test_a_poor_estimate_moves_no_bound_below_the_truth(name: str, family, error: float) -> None:
+    problem, program = find(name), found(name).program
+    off = Solution(problem, program.power * (1 + error), program.spline, program.rounds, program.constraints)
+    end = family(problem, off)
+    assert end.proved and end.quoted >= problem.known - 1e-12
+
+
+def test_zigzag_chain_equals_direct_recursion() -> None:
+    """The closed formula E V = ½(ρ^N − C^p) against the chain written out step by step."""
+    problem, c, d = find("transform-4"), Fraction(5, 2), Fraction(1, 8)
+    end = chains.transform(problem, c, d)
+    cycles = int(end.parameters["cycles"])
+    scale_mass = {Fraction(1): Fraction(1, 2)}  # half of the start goes to (0, 1)
+    total = -Fraction(1, 2) * c**4  # the other half stops at (1, 0)
+    for _ in range(cycles):
+        new: dict[Fraction, Fraction] = {}
+        for scale, mass in scale_mass.items():
+            for height, chance in ((scale * (1 + 2 * d), Fraction(1, 2)), (scale, Fraction(1, 2))):
+                stop = scale * d * (1 + c) / height  # from x = δ·scale on the line x+y = height to y = Cx
+                corner = height / (1 + c)
+                assert (corner * c) ** 4 - c**4 * corner**4 == 0  # V vanishes where it stops
+                new[height] = new.get(height, Fraction(0)) + mass * chance * (1 - stop)
+        scale_mass = new
+    total += sum(mass * scale**4 for scale, mass in scale_mass.items())
+    rho = Fraction(1, 2) * ((1 + 2 * d) ** 4 * (1 - d * (1 + c) / (1 + 2 * d)) + 1 - d * (1 + c))
+    assert total == (rho**cycles - c**4) / 2
+    assert total > 0 and end.proved
+
+
+def test_stopped_walk_beats_its_certificate_by_simulation() -> None:
+    """E|f| − C·E S > 0 for a coarse stopped walk: the certificate's lower bound against simulated paths."""
+    rng, constant, boundary, r = np.random.default_rng(0), 1.1, 1.2, 0.1
+    paths = 40_000
+    x, s = np.ones(paths), np.ones(paths)
+    for _ in range(4000):
+        alive = np.abs(x) < boundary * np.sqrt(s)
+        if not alive.any():
+            break
+        step = r * np.sqrt(s) * alive
+        x, s = x + rng.choice([-1.0, 1.0], paths) * step, s + step**2
+    stopped = np.abs(x) >= boundary * np.sqrt(s)
+    assert np.mean(stopped) > 0.99
+    values = np.abs(x) - constant * np.sqrt(s)
+    assert np.all(values[stopped] > 0)
+    # what is still alive weighs little: its √s has a finite mean below the sharp boundary
+    assert values[stopped].sum() > -values[~stopped].sum()
+
+
+@given(st.lists(st.fractions(-5, 5, max_denominator=20), min_size=1, max_size=6))
+@settings(deadline=None, max_examples=60)
+def test_bernstein_coefficients_enclose_the_polynomial(coefficients: list[Fraction]) -> None:
+    from flint import fmpq, fmpq_poly
+
+    poly = fmpq_poly([fmpq(c.numerator, c.denominator) for c in coefficients])
+    enclosure = bernstein(poly, Fraction(-1), Fraction(2))
+    values = [at(poly, Fraction(k, 8)) for k in range(-8, 17)]
+    assert min(enclosure) <= min(values) and max(values) <= max(enclosure)
+    if nonnegative(poly, Fraction(-1), Fraction(2), depth=12):
+        assert min(values) >= 0
+    if min(values) < 0:
+        assert not nonnegative(poly, Fraction(-1), Fraction(2))
+
+
+@given(st.fractions(-100, 100))
+def test_rounding_goes_outward(value: Fraction) -> None:
+    assert Fraction(below(value)) <= value <= Fraction(above(value))
+    assert above(value) - below(value) <= 2 * np.spacing(abs(float(value)) + 1)
+
+
+def test_candidates_start_with_simple_numbers() -> None:
+    assert candidates(1.99998)[0] == 2
+    assert candidates(1.234567)[0] != 1
+
+
+def test_program_has_no_answer_below_the_constant() -> None:
+    """The program's own grid already refuses 2 % less (it is a relaxation of the truth, up to the spline)."""
+    for name in ("transform-4", "square-function-4-dyadic"):
+        problem = find(name)
+        assert solve(problem).power > problem.power(problem.known) * 0.98
+
+
+def test_names_can_be_completed_and_unknown_ones_say_what_exists() -> None:
+    assert find("square-function", martingale="dyadic", p=4).name == "square-function-4-dyadic"
+    assert find("decoupled").name == "decoupled-4"
+    with pytest.raises(BadInput, match="square-function-dyadic"):
+        sharp("square-functoin")
+    with pytest.raises(BadInput):
+        sharp(3)  # type: ignore[arg-type]
+
+
+def test_plot_is_written(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("square-function-dyadic", "smoothness-4"):
+        path = tmp_path / f"{name}.png"
+        found(name).plot(path)
+        assert path.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_command_prints_the_promised_keys(capsys) -> None:
+    from burkholder.cli.sharp import sharp as command
+
+    command("transform-3", False, True, None)
+    data = json.loads(capsys.readouterr().out)
+    assert {"constant", "lower", "upper", "known", "seconds"} <= set(data)
+    assert data["lower"] <= 2 <= data["upper"]
+    command(None, True, True, None)
+    assert json.loads(capsys.readouterr().out) == names()
+    with pytest.raises(BadInput):
+        command(None, False, False, None)
