@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder.errors import BadInput
-from burkholder.lab.sharp import chains, find, lower_walks, names, sharp, upper_moves, upper_square
+from burkholder.lab.sharp import chains, find, lower_walks, names, sharp, upper_moves, upper_square, walks
 from burkholder.lab.sharp.ends import above, below, candidates
 from burkholder.lab.sharp.program import Solution, solve
 from burkholder.lab.sharp.signs import at, bernstein, nonnegative
@@ -86,21 +86,21 @@ def test_two_percent_less_is_not_majorised(name: str) -> None:
 @pytest.mark.parametrize("name", names())
 def test_no_martingale_is_accepted_above_the_sharp_constant(name: str) -> None:
     answer = found(name)
-    problem, contact = answer.problem, answer.upper_end.contact
+    problem = answer.problem
+    contact = answer.upper_end.contact
     attempts = {
-        "transform": lambda c: chains.transform(problem, c),
-        "smooth": lambda c: chains.smooth(problem, c),
-        "general": lambda c: (chains.general_first if problem.p == 1 else chains.general_power)(problem, c),
-        "decoupled": lambda c: lower_walks.decoupled(problem, c, contact),
-        "dyadic": lambda c: (lower_walks.inner if problem.reverse or problem.p == 1 else lower_walks.outer)(
-            problem, c, contact),
+        "transform": lambda c, z: chains.transform(problem, c),
+        "smooth": lambda c, z: chains.smooth(problem, c),
+        "general": lambda c, z: (chains.general_first if problem.p == 1 else chains.general_power)(problem, c),
+        "decoupled": lambda c, z: lower_walks.decoupled(problem, c, z),
+        "dyadic": lambda c, z: (lower_walks.inner if problem.reverse or problem.p == 1 else lower_walks.outer)(
+            problem, c, z),
     }
-    for factor in (1.00001, 1.001, 1.05):
-        constant = Fraction(answer.known * factor)
-        try:
-            assert not attempts[problem.moves](constant).proved
-        except (BadInput, ValueError, ZeroDivisionError, OverflowError):
-            pass  # no walk can even be set up
+    # a wrong contact ratio, too: the walk is then set up where V_C > 0, and the signs of h and k must refuse it
+    wrong = contact * (0.97 if problem.reverse else 1.03)
+    for factor in (1.00001, 1.001, 1.02):
+        for ratio in (contact, wrong):
+            assert not attempts[problem.moves](Fraction(answer.known * factor), ratio).proved
 
 
 @pytest.mark.parametrize(("name", "family"), [
@@ -152,23 +152,28 @@ def test_zigzag_chain_equals_direct_recursion() -> None:
     assert total > 0 and end.proved
 
 
-def test_stopped_walk_beats_its_certificate_by_simulation() -> None:
-    """E|f| − C·E S > 0 for a coarse stopped walk: the certificate's lower bound against simulated paths."""
-    rng, constant, boundary, r = np.random.default_rng(0), 1.1, 1.2, 0.1
-    paths = 40_000
-    x, s = np.ones(paths), np.ones(paths)
-    for _ in range(4000):
-        alive = np.abs(x) < boundary * np.sqrt(s)
-        if not alive.any():
-            break
-        step = r * np.sqrt(s) * alive
-        x, s = x + rng.choice([-1.0, 1.0], paths) * step, s + step**2
-    stopped = np.abs(x) >= boundary * np.sqrt(s)
-    assert np.mean(stopped) > 0.99
-    values = np.abs(x) - constant * np.sqrt(s)
-    assert np.all(values[stopped] > 0)
-    # what is still alive weighs little: its √s has a finite mean below the sharp boundary
-    assert values[stopped].sum() > -values[~stopped].sum()
+def test_stopped_walk_certificate_against_every_path() -> None:
+    """A coarse certified walk, followed over all 2^14 paths: h is a submartingale, k decays at its rate."""
+    k, mu, z1, constant = 12, Fraction(1, 20), Fraction(11, 10), Fraction(1)
+    h, decay = lower_walks._kummer(-Fraction(1, 2) + mu), lower_walks._kummer(-Fraction(1, 2) - mu)
+    target = lower_walks._poly(-constant, 1)
+    r, _ = walks.pythagorean(k)
+    gain = h * lower_walks._q(at(target, z1) / at(h, z1))
+    walk = walks.StoppedWalk(walks.rademacher(1, k), Fraction(0), z1, True, target, gain, decay, mu * r**2 / 8,
+                             Fraction(1), Fraction(1), Fraction(0))
+    checks, steps = walk.certify()
+    assert all(passed for _, passed in checks) and steps > 100
+    x, s = np.ones(1), np.ones(1)
+    for n in range(1, 15):
+        step = float(r) * np.sqrt(s) * (np.abs(x) < float(z1) * np.sqrt(s))
+        x, s = np.concatenate([x + step, x - step]), np.concatenate([s + step**2] * 2)
+        root = np.sqrt(s)
+        alive = np.abs(x) < float(z1) * root
+        going = root * np.polynomial.Polynomial([float(c.p) / float(c.q) for c in gain.coeffs()])(x / root)
+        kept = root * np.polynomial.Polynomial([float(c.p) / float(c.q) for c in decay.coeffs()])(x / root)
+        worth = np.where(alive, going, np.abs(x) - float(constant) * root)
+        assert np.mean(worth) >= float(at(gain, Fraction(1))) * (1 - 1e-12)
+        assert np.mean(kept * alive) <= (1 - float(walk.rate)) ** n * float(at(decay, Fraction(1))) * (1 + 1e-12)
 
 
 @given(st.lists(st.fractions(-5, 5, max_denominator=20), min_size=1, max_size=6))

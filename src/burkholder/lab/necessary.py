@@ -102,7 +102,8 @@ def tight(
             return _function(function, label, name, rounds, paths, dim, radius, seed)
     else:
         if not (hasattr(learner, "update") and (hasattr(learner, "predict") or callable(learner))):
-            raise BadInput("learner", learner, "give a name, a BurkholderFunction, or an object with predict and update")
+            raise BadInput("learner", learner, "give a name, a BurkholderFunction, or an object with predict "
+                                               "and update")
 
         def play(name: str) -> Tightness:
             return _object(learner, name, rounds, paths, dim or 1, radius or 1.0, bound, seed)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from .ends import LowerEnd, flint
+from .ends import LowerEnd, below, flint
 from .problems import Problem
 from .signs import at
 from .walks import StoppedWalk, corners, pythagorean, rademacher
@@ -33,6 +33,10 @@ def _power_of(problem: Problem, constant: Fraction) -> Fraction:
     return constant ** int(problem.p) if problem.root else constant
 
 
+def _refused(constant: Fraction) -> LowerEnd:
+    return LowerEnd(below(constant), BASIS, {}, (("V_C > 0 at the contact ratio", False),), 0.0)
+
+
 def inner(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:
     """Walks that stay below a ratio z1 and stop at it: E|f| ≤ C·E S (p = 1) and S against f (p = 3, 4).
 
@@ -42,7 +46,9 @@ def inner(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:
     p, power = int(problem.p), _power_of(problem, constant)
     zero = float(power) ** (1 / p) if not problem.reverse else float(power) ** (-1 / p)
     # z1 lies between the ratio where V_C = 0 and the contact ratio, close to the latter, where h is large.
-    gap = abs(contact - zero)
+    gap = (zero - contact) if problem.reverse else (contact - zero)
+    if gap <= 0:
+        return _refused(constant)
     fine = Fraction(max(gap / 400, 1e-9)).limit_denominator(10**12)
     k = math.ceil(2 / float(fine)) + 1
     z1 = Fraction(contact - gap / 12 if problem.reverse else (2 * contact + zero) / 3).limit_denominator(10**9)
@@ -84,6 +90,8 @@ def outer(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:
     need = float(-losses / (weight * at(hermite, start))) * 1.5
     lead = float(p) * contact ** (p - 1)
     gap = contact**p - float(power)
+    if gap <= 0:
+        return _refused(constant)
     distance = Fraction(gap / max(need * slope - lead, 1e-9) / 2).limit_denominator(10**14)
     z1 = Fraction(contact).limit_denominator(10**12) + distance
     kappa, k = distance / 16, math.ceil(2 * 32 / float(distance)) + 1
@@ -110,6 +118,8 @@ def decoupled(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:
     """The planar walk with corner steps in the cone |x| < u1·y; h, k = 1 − (6 ∓ κ)u² + u⁴."""
     power = _power_of(problem, constant)
     zero = float(power) ** -0.25
+    if zero <= contact:
+        return _refused(constant)
     # (1,1), then a step ½ to (½, 3/2) with probability ¼; the three other corners stop.
     start, weight = Fraction(1, 3), Fraction(3, 2) ** 4 / 4
     half, more = Fraction(1, 16), Fraction(81, 16)

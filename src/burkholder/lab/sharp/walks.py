@@ -14,6 +14,7 @@ Signs of polynomials are decided exactly, in Bernstein form over the rationals.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -95,23 +96,29 @@ class StoppedWalk:
         strips = self.strips()
         spans = [inside, *strips]
         affine = all(outcome.alpha > 0 for outcome in self.outcomes)
-        checks: list[Check] = [
-            ("the start is inside the interval", inside[0] <= self.start < inside[1] and affine),
-            ("mean h(after) ≥ h inside", nonnegative(mean_change(self.gain, self.outcomes), *inside)),
-            ("h ≤ v on the strips", all(nonnegative(self.target - self.gain, *strip) for strip in strips)),
-            ("k ≥ 0 inside and on the strips", all(nonnegative(self.decay, *span) for span in spans)),
-            ("mean k(after) ≤ (1−ε)k inside",
-             nonnegative(-mean_change(self.decay, self.outcomes) - self.decay * _q(self.rate), *inside)),
-            ("strips lie in z ≥ 0", self.even or strips[1][0] >= 0),
-        ]
+        # One after another, the cheap ones first: a constant that is too large should be refused quickly.
+        certain = self.weight * at(self.gain, self.start) + self.losses
+        claims: tuple[tuple[str, Callable[[], bool]], ...] = (
+            ("the start is inside the interval", lambda: inside[0] <= self.start < inside[1] and affine),
+            ("strips lie in z ≥ 0", lambda: self.even or strips[1][0] >= 0),
+            ("weight·h(start) exceeds the losses of the way: E V_C > 0", lambda: certain > 0),
+            ("h ≤ v on the strips", lambda: all(nonnegative(self.target - self.gain, *strip) for strip in strips)),
+            ("k ≥ 0 inside and on the strips", lambda: all(nonnegative(self.decay, *span) for span in spans)),
+            ("mean h(after) ≥ h inside", lambda: nonnegative(mean_change(self.gain, self.outcomes), *inside)),
+            ("mean k(after) ≤ (1−ε)k inside", lambda: nonnegative(
+                -mean_change(self.decay, self.outcomes) - self.decay * _q(self.rate), *inside)),
+        )
+        checks: list[Check] = []
+        for text, claim in claims:
+            checks.append((text, bool(claim())))
+            if not checks[-1][1]:
+                return tuple(checks), 0.0
         factor = self._domination(inside)
         checks.append(("h − v ≤ M·k inside for some M", factor is not None))
-        certain = self.weight * at(self.gain, self.start) + self.losses
-        checks.append(("weight·h(start) exceeds the losses of the way: E V_C > 0", certain > 0))
-        steps = 0.0
-        if factor is not None and certain > 0:
-            alive = factor * self.weight * at(self.decay, self.start)
-            steps = max(0.0, math.log(alive / certain) / -math.log1p(-float(self.rate))) + 1 if alive > 0 else 1.0
+        if factor is None:
+            return tuple(checks), 0.0
+        alive = factor * self.weight * at(self.decay, self.start)
+        steps = max(0.0, math.log(alive / certain) / -math.log1p(-float(self.rate))) + 1 if alive > 0 else 1.0
         return tuple(checks), steps
 
     def _domination(self, inside: tuple[Fraction, Fraction]) -> Fraction | None:
