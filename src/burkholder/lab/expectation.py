@@ -19,7 +19,7 @@ BLOCK = 2**22  # floats of state handled at once
 
 @dataclass(frozen=True)
 class Expectation:
-    """E V with an interval; for an exact one the interval is rounding alone."""
+    """E V with an interval; for an exact one the interval is an estimate of rounding alone."""
 
     value: float
     low: float
@@ -101,8 +101,10 @@ def expectation(function: BurkholderFunction, tree: Tree, of: Callable[[Tau], An
     """
     sums: list[float] = []
     sizes: list[float] = []
+    noises: list[float] = []
+    measure = of or function.target
     for tau, weight in leaves(function, tree):
-        values = np.asarray((of or function.target)(tau), float)
+        values = np.asarray(measure(tau), float)
         if values.shape != weight.shape:
             raise BadInput("of", values.shape, f"return one number a path, shape {weight.shape}")
         live = weight > 0
@@ -110,9 +112,22 @@ def expectation(function: BurkholderFunction, tree: Tree, of: Callable[[Tau], An
             raise BadInput("of", "NaN", f"{function.name} is not a number on some path of this tree")
         sums.append(float(np.sum(weight[live] * values[live])))
         sizes.append(float(np.sum(weight[live] * np.maximum(np.abs(values), function.magnitude(tau))[live])))
+        noises.append(float(np.sum((weight * _noise(measure, tau, values, tree.rounds))[live])))
     value, size = math.fsum(sums), math.fsum(sizes)
-    slack = 1e-13 * tree.rounds * size
+    slack = 1e-13 * tree.rounds * size + math.fsum(noises)
     return Expectation(value, value - slack, value + slack, tree.branching**tree.rounds, "exact", 1.0, size)
+
+
+def _noise(measure: Callable[[Tau], Any], tau: Tau, values: np.ndarray, rounds: int) -> np.ndarray:
+    """How far V moves when the state moves by its own rounding error: what cancellation inside V can hide."""
+    rng = np.random.default_rng(0)
+    error = 4 * (rounds + 1) * np.finfo(float).eps
+    with np.errstate(all="ignore"):
+        # whole numbers are exact, and may be clocks that count rounds
+        moved = tuple(part * (1 + error * rng.choice([-1.0, 1.0], np.shape(part)) * (part != np.rint(part)))
+                      for part in tau)
+        change = 4 * np.abs(np.asarray(measure(moved), float) - values)
+    return np.where(np.isfinite(change), change, 0.0)
 
 
 Process = Callable[[np.ndarray, Tau], np.ndarray]

@@ -81,9 +81,9 @@ def _rests(end: UpperEnd | LowerEnd, kind: str) -> dict[str, Any]:
 
 def _smooth_estimate(p: float) -> float:
     """The program of one unknown for smoothness in the plane: the least C over a grid of x and h."""
-    angles = np.linspace(0, np.pi / 2, 61)
-    turns = np.linspace(0, np.pi, 121)
-    a, b, size = np.meshgrid(angles, turns, np.geomspace(1e-2, 10, 25), indexing="ij")
+    angles = np.linspace(0, np.pi / 2, 33)
+    turns = np.linspace(0, np.pi, 65)
+    a, b, size = np.meshgrid(angles, turns, np.geomspace(1e-2, 10, 12), indexing="ij")
 
     def square(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return (np.abs(u) ** p + np.abs(v) ** p) ** (2 / p)
