@@ -28,7 +28,7 @@ def test_the_sharp_function_is_nearly_tight_and_the_paper_one_is_not() -> None:
     """The stopped walk forces most of 1.3069·√s, hence about 1.3069/2 as much of 2·√s."""
     sharp = tight("square-function", rounds=64, paths=4000, process="stopped-walk")
     paper = tight("square-function-paper", rounds=64, paths=4000, process="stopped-walk")
-    assert 0.8 < sharp.ratio < 1.0
+    assert 0.8 < sharp.ratio < 0.9 and sharp.error < 0.1
     assert paper.ratio == pytest.approx(sharp.ratio * 1.3069297 / 2, rel=0.05)
 
 

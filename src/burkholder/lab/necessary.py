@@ -37,6 +37,7 @@ class Tightness:
     regret_high: float
     bound: float | None
     bound_is: str
+    error: float | None = None  # half the width of the interval of the ratio
 
     @property
     def ratio(self) -> float | None:
@@ -46,12 +47,13 @@ class Tightness:
     @property
     def exceeded(self) -> bool:
         """Whether the mean regret is above the mean bound beyond chance: a guarantee would be wrong."""
-        return self.bound is not None and self.regret_low > self.bound * (1 + 1e-9)
+        return self.ratio is not None and self.error is not None and self.ratio - self.error > 1 + 1e-9
 
     def to_dict(self) -> dict[str, Any]:
         return {"learner": self.learner, "process": self.process, "rounds": self.rounds, "paths": self.paths,
                 "regret": self.regret, "regret_low": self.regret_low, "regret_high": self.regret_high,
-                "confidence": CONFIDENCE, "bound": self.bound, "bound_is": self.bound_is, "ratio": self.ratio,
+                "confidence": CONFIDENCE, "bound": self.bound, "bound_is": self.bound_is,
+                "ratio": self.ratio, "ratio_error": self.error,
                 "exceeded": self.exceeded}
 
     def __str__(self) -> str:
@@ -61,7 +63,8 @@ class Tightness:
             f"  mean regret  {self.regret:.6g}   [{self.regret_low:.6g}, {self.regret_high:.6g}] normal, 99 %",
         ]
         if self.bound is not None:
-            lines += [f"  mean bound   {self.bound:.6g}   ({self.bound_is})", f"  ratio        {self.ratio:.4f}"]
+            lines += [f"  mean bound   {self.bound:.6g}   ({self.bound_is})",
+                      f"  ratio        {self.ratio:.4f} ± {self.error:.4f}"]
         else:
             lines.append("  no bound was given")
         if self.exceeded:
@@ -143,7 +146,7 @@ def _function(function: BurkholderFunction, label: str, process: str, rounds: in
         squares += np.square(x).sum(1)
     regret = np.array([losses[i] - rounds + support(-total[i]) for i in range(paths)])
     bounds = np.array([function.ball(own, tuple(part[i] for part in tau)) for i in range(paths)])
-    return _report(label, process, rounds, regret, float(np.mean(bounds)), "the learner's own A, averaged")
+    return _report(label, process, rounds, regret, bounds, "the learner's own A, averaged")
 
 
 def _has_ball(function: BurkholderFunction, dim: int) -> bool:
@@ -195,10 +198,17 @@ def _object(learner: Any, process: str, rounds: int, paths: int, dim: int, radiu
         regret[i] = loss - rounds + radius * float(np.linalg.norm(total))
         bounds[i] = bound(np.array(seen)) if bound is not None else np.nan
     label = getattr(learner, "name", type(learner).__name__)
-    promise = float(np.mean(bounds)) if bound is not None else None
-    return _report(str(label), process, rounds, regret, promise, "the bound given, averaged")
+    return _report(str(label), process, rounds, regret, bounds if bound is not None else None,
+                   "the bound given, averaged")
 
 
-def _report(label: str, process: str, rounds: int, regret: np.ndarray, bound: float | None, kind: str) -> Tightness:
+def _report(label: str, process: str, rounds: int, regret: np.ndarray, bounds: np.ndarray | None,
+            kind: str) -> Tightness:
     mean = interval(regret, CONFIDENCE)
-    return Tightness(label, process, rounds, len(regret), mean.value, mean.low, mean.high, bound, kind)
+    if bounds is None:
+        return Tightness(label, process, rounds, len(regret), mean.value, mean.low, mean.high, None, "none")
+    average = float(np.mean(bounds))
+    # The ratio of two means: its error is that of the mean of regret − ratio·bound (delta method).
+    spread = interval(regret - mean.value / average * bounds, CONFIDENCE)
+    error = (spread.high - spread.low) / 2 / average
+    return Tightness(label, process, rounds, len(regret), mean.value, mean.low, mean.high, average, kind, error)

@@ -12,6 +12,7 @@ V_C(x, y) = ± (x^p − C·y^p) in the sense of `target`. The moves are
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import cos, pi, sin, sqrt
 
@@ -59,20 +60,33 @@ def _davis(p: float, reverse: bool) -> float:
     return 1 / root if reverse else root
 
 
+def _transform(p: float) -> Problem:
+    return Problem(f"transform-{p:g}", f"‖g‖_{p:g} ≤ C‖f‖_{p:g}, g a ±1 transform of f", "transform", p,
+                   max(p, p / (p - 1)) - 1, reverse=True, root=True)
+
+
+def _general(p: int) -> Problem:
+    return Problem(f"square-function-{p}-general", f"‖f‖_{p} ≤ C‖S‖_{p}, any martingale", "general", float(p),
+                   p - 1.0, root=True)
+
+
+def _other(name: str) -> Problem | None:
+    """Powers that are not listed but that the same proofs cover."""
+    if match := re.fullmatch(r"transform-(\d+(?:\.\d+)?)", name):
+        p = float(match[1])
+        return _transform(p) if 1.1 <= p <= 5 and p != 2 else None
+    return _general(5) if name == "square-function-5-general" else None
+
+
 def _problems() -> tuple[Problem, ...]:
-    transforms = [
-        Problem(f"transform-{p:g}", f"‖g‖_{p:g} ≤ C‖f‖_{p:g}, g a ±1 transform of f", "transform", p,
-                max(p, p / (p - 1)) - 1, reverse=True, root=True)
-        for p in (1.5, 3.0, 4.0)
-    ]
     return (
-        *transforms,
+        *(_transform(p) for p in (1.5, 3.0, 4.0)),
         Problem("decoupled-4", "E g⁴ ≤ C·E f⁴, g the transform of f by independent signs", "decoupled", 4.0,
                 (cos(pi / 8) / sin(pi / 8)) ** 4, reverse=True),
         Problem("square-function-dyadic", "E|f| ≤ C·E S, Rademacher increments", "dyadic", 1.0,
                 _davis(1.0, False)),
         Problem("square-function-general", "E|f| ≤ C·E S, any martingale", "general", 1.0, 2.0),
-        Problem("square-function-3-general", "‖f‖_3 ≤ C‖S‖_3, any martingale", "general", 3.0, 2.0, root=True),
+        _general(3),
         Problem("square-function-4-general", "E f⁴ ≤ C·E S⁴, any martingale", "general", 4.0, 81.0),
         Problem("square-function-3-dyadic", "‖f‖_3 ≤ C‖S‖_3, Rademacher increments", "dyadic", 3.0, sqrt(3),
                 root=True),
@@ -112,4 +126,7 @@ def find(name: str, martingale: str | None = None, p: float | None = None) -> Pr
     begun = [problem for problem in _problems() if problem.name.startswith(full + "-")]
     if len(begun) == 1:
         return begun[0]
-    raise BadInput("name", full, "use one of: " + ", ".join(names()))
+    if other := _other(full):
+        return other
+    raise BadInput("name", full, "use one of: " + ", ".join(names()) + "; also transform-P for 1.1 ≤ P ≤ 5 "
+                   "and square-function-5-general")

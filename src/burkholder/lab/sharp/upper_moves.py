@@ -31,7 +31,7 @@ def transform(problem: Problem, estimate: Solution) -> UpperEnd:
 
 
 def _transform(problem: Problem, beta: Fraction) -> UpperEnd:
-    p = Fraction(problem.p)
+    p = Fraction(str(problem.p))  # 1.2 means 6/5
     b, e = ball(beta), ball(p - 1)
     alpha = ball(p) * (b / (1 + b)) ** e
     axis = alpha >= 1 if p > 2 else ball(p) <= (1 + b) ** e
