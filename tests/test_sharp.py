@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from burkholder.errors import BadInput
 from burkholder.lab.sharp import chains, find, lower_walks, names, sharp, upper_moves, upper_square, walks
 from burkholder.lab.sharp.ends import above, below, candidates
-from burkholder.lab.sharp.program import Solution, solve
+from burkholder.lab.sharp.program import Solution
 from burkholder.lab.sharp.signs import at, bernstein, nonnegative
 
 pytest.importorskip("flint")
@@ -33,7 +33,6 @@ def test_constant_matches_theory_with_a_narrow_proved_bracket(name: str) -> None
     assert answer.lower <= answer.known <= answer.upper + 1e-12
     assert answer.width <= 1e-2
     assert answer.lower < answer.constant <= answer.upper
-    assert answer.seconds < 60
     # the program is an estimate, but a good one: within 1 %
     assert abs(answer.estimate / answer.known - 1) < 1e-2
 
@@ -202,11 +201,17 @@ def test_candidates_start_with_simple_numbers() -> None:
     assert candidates(1.234567)[0] != 1
 
 
-def test_program_has_no_answer_below_the_constant() -> None:
-    """The program's own grid already refuses 2 % less (it is a relaxation of the truth, up to the spline)."""
-    for name in ("transform-4", "square-function-4-dyadic"):
-        problem = find(name)
-        assert solve(problem).power > problem.power(problem.known) * 0.98
+@pytest.mark.parametrize("name", ["transform-4", "square-function-4-dyadic", "decoupled-4"])
+def test_the_program_meets_its_own_constraints_between_grid_points(name: str) -> None:
+    """The spline of the program majorises V and is concave along the moves up to the grid's resolution."""
+    answer, rng = found(name), np.random.default_rng(2)
+    problem, program = answer.problem, answer.program
+    t, d = rng.uniform(0.02, 0.98, 20_000), 10.0 ** rng.uniform(-2, 1, 20_000)
+    gap = program.value(t, 1 - t) - problem.target(t, 1 - t, program.power)
+    assert gap.min() > -1e-3 * program.power
+    rise = moves(problem, program.value, t, 1 - t, d, rng) - program.value(t, 1 - t)
+    wide = (1 + d * (1 if problem.moves != "transform" else 1e3)) ** problem.p
+    assert np.max(rise / (d**2 * wide)) < 1e-2 * program.power
 
 
 def test_names_can_be_completed_and_unknown_ones_say_what_exists() -> None:

@@ -1,1 +1,1 @@
-"""The laboratory: martingales, sharp constants, verification."""
+"""The laboratory: verify, refute, sharpen."""

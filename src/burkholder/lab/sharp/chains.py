@@ -111,7 +111,8 @@ def general_first(problem: Problem, constant: Fraction) -> LowerEnd:
     if gap <= 0:
         return LowerEnd(below(c), "none", {}, (("C < 2", False),), 0.0)
     length = 4 / gap
-    delta = Fraction(1, 4) / length
+    count = math.ceil(4 * length**2)
+    delta = length / count
     jump = 64 * length**2
     alive = 1 + length - c * (1 + length * delta / 2)
     loss = (c - 1) * jump + 1 + length + c * (1 + length * delta) / (2 * jump)
@@ -119,7 +120,7 @@ def general_first(problem: Problem, constant: Fraction) -> LowerEnd:
     checks = (("survivors have V > 0", alive > 0), ("C ≥ 1, L ≤ D", c >= 1 and length <= jump),
               ("E V_C > 0 (rational bound)", expectation > 0))
     return LowerEnd(below(c), "from x = √s: small steps up against one huge jump down",
-                    {"L": str(length), "delta": str(delta), "D": str(jump)}, checks, float(length / delta) + 2)
+                    {"K": str(count), "delta": str(delta), "D": str(jump)}, checks, count + 1.0)
 
 
 def smooth(problem: Problem, constant: Fraction) -> LowerEnd:

@@ -86,7 +86,8 @@ def _corners(m: Fraction, c: Fraction, k: Fraction, cells: int = 60) -> bool:
     """The outside inequality on 0 ≤ y ≤ m, d > 0, box by box.
 
     The corners x+d never land in the cone (y+d < m(1+d)). For d ≤ 1 we use y ≤ m to bound
-    y ± d − m(1−d) ≤ (m ± 1)d, which removes the division by d². Beyond d = 2m/(m−1) no corner lands.
+    y + d − m(1−d) ≤ (m+1)d and |y−d| − m(1−d) ≤ max(m−1, 1)·d (for y < d because then it is at most
+    d − m(1−d)), which removes the division by d². Beyond d = 2m/(m−1) no corner lands.
     """
     mb, cb, kb = ball(m), ball(c), ball(k)
 
@@ -101,8 +102,8 @@ def _corners(m: Fraction, c: Fraction, k: Fraction, cells: int = 60) -> bool:
         y = interval(m * i / cells, m * (i + 1) / cells)
         for j in range(cells):
             d = interval(Fraction(j, cells), Fraction(j + 1, cells))  # d ≤ 1
-            first = (mb + 1) * positive(y + d + mb * (1 - d))
-            second = (mb - 1) * positive(y - d + mb * (1 - d))
+            first = (mb + 1) * (y + d + mb * positive(1 - d))
+            second = ball(max(m - 1, Fraction(1))) * (abs(y - d) + mb * positive(1 - d))
             gain = 6 * (cb - y * y) + (cb - 1) * d * d - (kb - 1) / 4 * (first * first + second * second)
             if not gain > 0:
                 return False
