@@ -35,8 +35,18 @@ class _Members(BurkholderFunction):
         self.lipschitz = members[0].lipschitz
         self.growable = all(member.growable for member in members)
         self.needs_lipschitz = any(member.needs_lipschitz for member in members)
+        # open when a member's L is: a learner then takes it from its loss
+        opened = any(getattr(m, "options", {}).get("lipschitz", 1.0) is None for m in members)
+        self.options = {"lipschitz": None if opened else self.lipschitz}
         self.name = f"{operation}({', '.join(member.name for member in members)})"
         self._cuts = np.cumsum([0] + [len(member.zero(self._probe(member))) for member in members])
+
+    def fitted(self, lipschitz: float, curvature: float) -> BurkholderFunction:
+        return self._with(tuple(member.fitted(lipschitz, curvature) for member in self.members))
+
+    def _with(self, members: Sequence[BurkholderFunction]) -> BurkholderFunction:
+        """The same operation on other members."""
+        raise NotImplementedError
 
     @staticmethod
     def _probe(member: BurkholderFunction) -> int:
@@ -105,6 +115,9 @@ class Combination(_Members):
         # a member's S3 move and another's S4 move both keep their own U from rising, but not each other's
         self.structure = frozenset.intersection(*kinds)
 
+    def _with(self, members: Sequence[BurkholderFunction]) -> BurkholderFunction:
+        return Combination(members, self.weights.tolist())
+
     def value(self, tau: Tau) -> np.ndarray:
         return self._stack("value", tau) @ self.weights
 
@@ -134,6 +147,9 @@ class Minimum(_Members):
         for member in members:
             if not member.structure & {SIGN_FLIP, TANGENT}:
                 raise BadInput("members", member.name, "the minimum needs members with a sign-flip or tangent move")
+
+    def _with(self, members: Sequence[BurkholderFunction]) -> BurkholderFunction:
+        return Minimum(members)
 
     def value(self, tau: Tau) -> np.ndarray:
         return self._stack("value", tau).min(axis=-1)
@@ -167,6 +183,9 @@ class Softmax(_Members):
         for member in members:
             if SIGN_FLIP not in member.structure:
                 raise BadInput("members", member.name, "softmax needs members with sign-flip structure")
+
+    def _with(self, members: Sequence[BurkholderFunction]) -> BurkholderFunction:
+        return Softmax(members, self.rate)
 
     def zero(self, dim: int = 1) -> Tau:
         return (*super().zero(dim), np.zeros(len(self.members)))

@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
-from burkholder.states.rounds import A, G_ROW, OUT_ROW, S_ROW, by_clock, tick
+from burkholder.states.rounds import G_ROW, OUT_ROW, S_ROW, A, by_clock, tick
 
 
 def respond(frame, potential, g, s, values, out):

@@ -16,16 +16,16 @@ from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
 from burkholder.states.rounds import (
-    A,
     DEAD,
     DIM,
     DRIFT,
     POWER,
     RESUMS,
-    S,
     SCALE,
     TOP,
     TOUCHED,
+    A,
+    S,
     by_clock,
     memory,
     power_of_two,
@@ -163,6 +163,6 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[DRIFT] += 1.2e-16 * (n + 8.0) * sums + 3.0 * roundoff * (power + sums)
     scalars[POWER] = max(grown, 0.0)
     # written so that an overflow or a NaN in the sum leads to a fresh one too
-    keep = scalars[DRIFT] <= tolerance * grown and (TINY < grown < SAFE) or step * squares == 0.0
+    keep = (scalars[DRIFT] <= tolerance * grown and (TINY < grown < SAFE)) or step * squares == 0.0
     if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
         resum(cells, scalars)

@@ -9,7 +9,7 @@ from numba.extending import register_jitable
 
 from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.states.rounds import A, DEAD_ROW, G_ROW, S_ROW, TOP_ROW, tick
+from burkholder.states.rounds import DEAD_ROW, G_ROW, S_ROW, TOP_ROW, A, tick
 from burkholder.states.rounds_coordinates import largest
 
 

@@ -12,17 +12,17 @@ from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
 from burkholder.states.rounds import (
-    A,
     DEAD,
     DIM,
     DRIFT,
     G_ROW,
     POWER,
     RESUMS,
-    S,
     SCALE,
     TOP,
     TOUCHED,
+    A,
+    S,
     by_clock,
     memory,
     power_of_two,
@@ -175,6 +175,6 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     _, tolerance = unit_of(cells)
     scalars[SCALE], scalars[POWER] = scale, max(grown, 0.0)
     scalars[DRIFT] = scalars[DRIFT] * shrink + 1.2e-16 * (indices.size + 4.0 * p + 8.0) * (power + old + new)
-    keep = scalars[DRIFT] <= tolerance * grown and (_LOW < grown < _HIGH) or delta * top == 0.0
+    keep = (scalars[DRIFT] <= tolerance * grown and (_LOW < grown < _HIGH)) or delta * top == 0.0
     if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
         resum(frame, cells, scratch, indices, scalars)

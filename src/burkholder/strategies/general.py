@@ -57,7 +57,9 @@ class General:
     name = "general"
     randomised = True
 
-    def __init__(self, function: BurkholderFunction, loss: Any, bound: float, grid: int = 33, solver: str = "lp") -> None:
+    def __init__(
+        self, function: BurkholderFunction, loss: Any, bound: float, grid: int = 33, solver: str = "lp"
+    ) -> None:
         if not math.isfinite(bound):
             raise BadInput("bound", bound, "the general strategy plays on a grid: give a finite bound")
         if grid < 2:
