@@ -57,6 +57,20 @@ def test_a_learner_from_outside_pays_exactly_what_the_martingale_forces() -> Non
     assert learner.rounds == 0  # every path plays a copy
 
 
+@pytest.mark.parametrize("name", ["square-function", "adagrad", "adaptive", "experts"])
+def test_our_learner_object_agrees_with_its_function(name: str) -> None:
+    """The same adversary against the learner, round by round, and against its function, all paths at once."""
+    from burkholder.learner import Learner
+
+    learner = Learner(name, loss="absolute", bound=1.0)
+    dim = CATALOGUE[name].dims[-1]
+    one = tight(learner, rounds=10, paths=40, process="signs", dim=dim)
+    many = tight(name, rounds=10, paths=2000, process="signs", dim=dim)
+    assert one.bound == pytest.approx(many.bound, rel=0.05)
+    assert one.regret_low <= many.regret <= one.regret_high
+    assert not one.exceeded and learner.rounds == 0 and one.learner == name
+
+
 def test_a_false_promise_is_exposed() -> None:
     found = tight(Zero(), rounds=16, paths=400, process="constant", bound=lambda x: 0.5 * math.sqrt(len(x)))
     assert found.exceeded and found.ratio > 1

@@ -79,9 +79,9 @@ def tight(
     """Play `prop:necessary`'s adversary against a learner and report regret ÷ bound.
 
     `learner` is a catalogue name, a BurkholderFunction, or any object with `predict(x)` (or callable) and
-    `update(x, y)`; it is copied for every path. `bound(X)` gives such a learner's promise for the features X of a
-    path against the Euclidean ball of that radius (1 unless given). Without `process` every known one is tried and
-    the hardest kept.
+    `update(x, y)`; it is copied for every path. A learner built on a BurkholderFunction is held to its own
+    certificate over its own ball; for others `bound(X)` gives the promise for the features X of a path against the
+    Euclidean ball of that radius (1 unless given). Without `process` every known one is tried and the hardest kept.
 
     >>> found = tight("square-function", rounds=16, paths=64)
     >>> 0 < found.ratio < 1 and not found.exceeded
@@ -93,10 +93,7 @@ def tight(
         raise BadInput("process", process, "choose one of " + ", ".join(PROCESSES))
     play: Callable[[str], Tightness]
     if isinstance(learner, (str, BurkholderFunction)):
-        function = get(learner)
-        if getattr(function, "curvature", None) is not None:
-            raise BadInput("learner", function.name, "its guarantee needs a curved loss, and this adversary plays "
-                                                     "the absolute loss")
+        function = _merely_convex(get(learner))
         entry = CATALOGUE.get(learner) if isinstance(learner, str) else None
         dim = dim or _dimension(function, entry)
         label = learner if isinstance(learner, str) else function.name
@@ -109,7 +106,7 @@ def tight(
                                                "and update")
 
         def play(name: str) -> Tightness:
-            return _object(learner, name, rounds, paths, dim or 1, radius or 1.0, bound, seed)
+            return _object(learner, name, rounds, paths, dim, radius, bound, seed)
 
     found = [play(name) for name in ([process] if process else PROCESSES)]
     return max(found, key=lambda one: one.ratio if one.ratio is not None else one.regret)
@@ -175,18 +172,40 @@ def _predict(function: BurkholderFunction, tau: Tau, x: np.ndarray) -> np.ndarra
     return np.where(np.isfinite(played), played, 0.0)
 
 
-def _object(learner: Any, process: str, rounds: int, paths: int, dim: int, radius: float,
+def _merely_convex(function: BurkholderFunction) -> BurkholderFunction:
+    if getattr(function, "curvature", None) is not None:
+        raise BadInput("learner", function.name, "its guarantee needs a curved loss, and this adversary plays the "
+                                                 "absolute loss")
+    return function
+
+
+def _object(learner: Any, process: str, rounds: int, paths: int, dim: int | None, radius: float | None,
             bound: Callable[[np.ndarray], float] | None, seed: int) -> Tightness:
-    """One path after another, against the Euclidean ball."""
+    """One path after another, against the learner's own ball, or the Euclidean one."""
+    function = getattr(learner, "function", None)
+    if isinstance(function, BurkholderFunction):
+        known, dim = _merely_convex(function), dim or _dimension(function, None)
+        ball = radius if radius is not None or _has_ball(known, dim) else 1.0
+
+        def support(g: np.ndarray) -> float:
+            return known.support(g, ball)
+    else:
+        dim, ball = dim or 1, radius or 1.0
+
+        def support(g: np.ndarray) -> float:
+            return (radius or 1.0) * float(np.linalg.norm(g))
+
+    own = bound is None and isinstance(function, BurkholderFunction) and hasattr(learner, "certificate")
     rng = np.random.default_rng(seed)
-    directions = Directions(dim, lambda x: radius * float(np.linalg.norm(x)), np.random.default_rng(seed + 1))
+    directions = Directions(dim, lambda x: max(support(x), support(-x)), np.random.default_rng(seed + 1))
     regret, bounds = np.zeros(paths), np.zeros(paths)
     for i in range(paths):
         player = copy.deepcopy(learner)
         predict = player.predict if hasattr(player, "predict") else player
         total, squares, loss, seen = np.zeros((1, dim)), np.zeros(1), 0.0, []
         for t in range(rounds):
-            x = process_features(process, directions, t, rounds, total, squares)[0]
+            x = process_features(process, directions, t, rounds, total, squares)
+            x = (x if not isinstance(function, BurkholderFunction) else _admitted(function, x))[0]
             yhat = float(predict(x.copy()))
             if not math.isfinite(yhat):
                 raise BadInput("learner", yhat, f"it predicted this in round {t} for x = {x.tolist()}")
@@ -195,11 +214,14 @@ def _object(learner: Any, process: str, rounds: int, paths: int, dim: int, radiu
             player.update(x.copy(), y)
             total, squares = total + y * x, squares + float(x @ x)
             seen.append(x)
-        regret[i] = loss - rounds + radius * float(np.linalg.norm(total))
-        bounds[i] = bound(np.array(seen)) if bound is not None else np.nan
-    label = getattr(learner, "name", type(learner).__name__)
-    return _report(str(label), process, rounds, regret, bounds if bound is not None else None,
-                   "the bound given, averaged")
+        regret[i] = loss - rounds + support(-total[0])
+        if bound is not None:
+            bounds[i] = bound(np.array(seen))
+        elif own:
+            bounds[i] = player.certificate().bound(radius=ball)
+    label = getattr(learner, "requested", None) or getattr(learner, "name", type(learner).__name__)
+    kind = "its certificate's bound, averaged" if own else "the bound given, averaged"
+    return _report(str(label), process, rounds, regret, bounds if own or bound is not None else None, kind)
 
 
 def _report(label: str, process: str, rounds: int, regret: np.ndarray, bounds: np.ndarray | None,
