@@ -217,10 +217,25 @@ def test_the_program_meets_its_own_constraints_between_grid_points(name: str) ->
 def test_names_can_be_completed_and_unknown_ones_say_what_exists() -> None:
     assert find("square-function", martingale="dyadic", p=4).name == "square-function-4-dyadic"
     assert find("decoupled").name == "decoupled-4"
+    assert find("zigzag", p=4).name == "transform-4"
+    assert find("transform-2.5").known == 1.5
     with pytest.raises(BadInput, match="square-function-dyadic"):
         sharp("square-functoin")
     with pytest.raises(BadInput):
         sharp(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [n for n in names() if "dyadic" in n or "decoupled" in n])
+def test_walks_can_be_checked_again_and_a_larger_gain_fails(name: str) -> None:
+    from dataclasses import replace
+
+    walk = found(name).lower_end.walk
+    assert all(passed for _, passed in walk.certify()[0])
+    # promising 1 % more at the stop than V pays there, or a much faster decay, is refused
+    greedy = replace(walk, gain=walk.gain * lower_walks._q(Fraction(101, 100)))
+    hasty = replace(walk, rate=walk.rate * 10**6)
+    for wrong in (greedy, hasty):
+        assert not all(passed for _, passed in wrong.certify()[0])
 
 
 def test_plot_is_written(tmp_path) -> None:

@@ -40,6 +40,7 @@ class LowerEnd:
     parameters: dict[str, str]
     checks: tuple[Check, ...]
     steps: float  # how many steps it takes before it is stopped for good (an upper bound)
+    walk: Any = field(default=None, repr=False)  # the StoppedWalk behind it, where there is one: certify() again
 
     @property
     def proved(self) -> bool:

@@ -119,6 +119,8 @@ def find(name: str, martingale: str | None = None, p: float | None = None) -> Pr
     """
     parts = [name] + ([f"{p:g}"] if p is not None and p != 1 else []) + ([martingale] if martingale else [])
     full = "-".join(parts)
+    if full.startswith("zigzag"):  # the transforms under the name of their U
+        full = full.replace("zigzag", "transform", 1)
     for problem in _problems():
         if problem.name == full:
             return problem

@@ -131,4 +131,4 @@ class StoppedWalk:
 
     def end(self, quoted: Fraction, basis: str, parameters: dict[str, str]) -> LowerEnd:
         checks, steps = self.certify()
-        return LowerEnd(below(quoted), basis, parameters, checks, steps)
+        return LowerEnd(below(quoted), basis, parameters, checks, steps, self)
