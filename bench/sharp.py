@@ -65,8 +65,8 @@ def tightness(rounds: int, paths: int) -> list[dict]:
 def main() -> None:
     quick = "--quick" in sys.argv
     result: dict = {"constants": constants()}
-    result["inequalities"] = inequalities(0.3 if quick else 2.0)
-    result["tightness"] = tightness(64, 200 if quick else 1000)
+    result["inequalities"] = inequalities(0.3 if quick else 1.0)
+    result["tightness"] = tightness(64, 200 if quick else 500)
     began = time.perf_counter()
     tree = trees.random(np.random.default_rng(0), 20, 1)
     value = expectation(inequality("square-function").function, tree)
