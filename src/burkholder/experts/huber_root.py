@@ -14,7 +14,7 @@ statistic). Everything is written in the dimensionless z, so no rate overflows a
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
 the share (step 3) in its first awake round.
 
-`predict` and `update` are plain functions of a record of arrays: call them from Python, or from inside
+`predict` and `update` are compiled functions of a record of arrays: call them from Python, or from inside
 another compiled loop.
 """
 
@@ -44,8 +44,10 @@ class HuberRoot(NamedTuple):
     born: np.ndarray  # (experts,): has been awake once
     variance: np.ndarray  # (experts,): Σ((δ̃/L₁)·(ŷ−x_j)/h)², V_j in units of (L₁h)²
     reach: np.ndarray  # (experts,): largest (L_t/L₁)·|ŷ−x_j|/h over the rounds that moved W
-    gain: np.ndarray  # (experts,): Σδ(ŷ−x_j), the linearised regret to expert j
-    clipped: np.ndarray  # (experts,): the part of `gain` that W never saw, Σ(δ−δ̃)(ŷ−x_j)
+    clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
+    path: np.ndarray  # the same two for the worst expert of each round: Σmax_j(…)², Σmax_j[(δ−δ̃)(ŷ−x_j)]₊
+
+    PER_EXPERT = ("log_w", "born", "variance", "reach", "clipped")
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
@@ -59,7 +61,7 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
     scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
     return HuberRoot(
         np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
-        np.zeros(experts), np.zeros(experts), np.zeros(experts), np.zeros(experts),
+        np.zeros(experts), np.zeros(experts), np.zeros(experts), np.zeros(2),
     )
 
 
@@ -146,7 +148,7 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
     return total, slope / unit, size
 
 
-@register_jitable
+@compiled
 def predict(state: HuberRoot, x: np.ndarray) -> float:
     """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
     mean = centre(x)
@@ -194,7 +196,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     return best
 
 
-@register_jitable
+@compiled
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
     rates, shares, experts = state.log_w.shape
@@ -202,35 +204,37 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     for j in range(experts):
         if not math.isnan(x[j]):
             state.born[j] = True
-            state.gain[j] += delta * (yhat - x[j])
         if state.born[j]:
             born += 1
     if state.scale[FIRST_SPREAD] == 0.0:
         state.scale[FIRST_SPREAD] = spread(x)
     h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
-    if limit == 0.0 or h == 0.0:
-        for j in range(experts):
-            if not math.isnan(x[j]):
-                state.clipped[j] += delta * (yhat - x[j])
-        if limit == 0.0:
-            state.scale[FIRST_LIPSCHITZ] = abs(delta)
-            state.scale[LIPSCHITZ] = abs(delta)
-        return
-    seen = min(max(delta, -limit), limit)
+    moves = h > 0.0 and limit > 0.0
+    seen = min(max(delta, -limit), limit) if moves else 0.0
+    widest, missed = 0.0, 0.0
     for j in range(experts):
         if math.isnan(x[j]):
             continue
-        r = offset(state, h, yhat, x[j])
-        for k in range(rates):
-            gained = math.log1p((seen / limit) * clip(rate(k) * r))
-            for a in range(shares):
-                state.log_w[k, a, j] += gained
-        state.reach[j] = max(state.reach[j], abs(r))
-        state.variance[j] += ((seen / limit) * r) ** 2
-        state.clipped[j] += (delta - seen) * (yhat - x[j])
-    if born > 1:
+        unseen = (delta - seen) * (yhat - x[j])
+        state.clipped[j] += unseen
+        missed = max(missed, unseen)
+        if moves:
+            r = offset(state, h, yhat, x[j])
+            for k in range(rates):
+                gained = math.log1p((seen / limit) * clip(rate(k) * r))
+                for a in range(shares):
+                    state.log_w[k, a, j] += gained
+            square = ((seen / limit) * r) ** 2
+            state.reach[j] = max(state.reach[j], abs(r))
+            state.variance[j] += square
+            widest = max(widest, square)
+    state.path[0] += widest
+    state.path[1] += missed
+    if moves and born > 1:
         share(state, born)
     if not state.known:
+        if limit == 0.0:
+            state.scale[FIRST_LIPSCHITZ] = abs(delta)
         state.scale[LIPSCHITZ] = max(limit, abs(delta))
 
 
@@ -257,14 +261,14 @@ def share(state: HuberRoot, born: int) -> None:
                     row[j] = top + math.log((1.0 - alpha) * math.exp(row[j] - top) + floor)
 
 
-@register_jitable
+@compiled
 def log_mean(state: HuberRoot) -> float:
     """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
     top = np.max(state.log_w)
     return top + math.log(np.mean(np.exp(state.log_w - top)))
 
 
-@register_jitable
+@compiled
 def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     """How much each awake expert pulls on ŷ: W·λ over rates and shares, made to sum to 1.
 
@@ -276,18 +280,6 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
         for j in range(mass.shape[1]):
             pull[j] += rate(k) * mass[k, j]
     return pull / np.sum(pull)
-
-
-@compiled
-def play(state: HuberRoot, x: np.ndarray) -> float:
-    """`predict`, compiled, for one round at a time."""
-    return predict(state, x)
-
-
-@compiled
-def learn(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
-    """`update`, compiled, for one round at a time."""
-    update(state, x, yhat, delta)
 
 
 @compiled
