@@ -21,12 +21,13 @@ another compiled loop.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
+from burkholder.experts.dispatch import aggregator
 from burkholder.losses.dispatch import derivative
 
 THETA = 0.5
@@ -46,8 +47,6 @@ class HuberRoot(NamedTuple):
     reach: np.ndarray  # (experts,): largest (L_t/L₁)·|ŷ−x_j|/h over the rounds that moved W
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # the same two for the worst expert of each round: Σmax_j(…)², Σmax_j[(δ−δ̃)(ŷ−x_j)]₊
-
-    PER_EXPERT = ("log_w", "born", "variance", "reach", "clipped")
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
@@ -93,7 +92,7 @@ def rate(k: int) -> float:
 
 
 @register_jitable
-def offset(state: HuberRoot, h: float, yhat: float, xj: float) -> float:
+def offset(state: Any, h: float, yhat: float, xj: float) -> float:
     """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
     return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
 
@@ -280,6 +279,14 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
         for j in range(mass.shape[1]):
             pull[j] += rate(k) * mass[k, j]
     return pull / np.sum(pull)
+
+
+@compiled
+def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
+    update(state, x, yhat, delta)
+
+
+aggregator(HuberRoot, ("log_w", "born", "variance", "reach", "clipped"), predict, _update, weights)
 
 
 @compiled
