@@ -278,7 +278,8 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     for k in range(mass.shape[0]):
         for j in range(mass.shape[1]):
             pull[j] += rate(k) * mass[k, j]
-    return pull / np.sum(pull)
+    total = np.sum(pull)
+    return pull / total if total > 0.0 else pull
 
 
 @compiled
