@@ -1,6 +1,7 @@
 """Bernstein online aggregation (Wintenberger 2017), with its adaptive rate per expert, in log space.
 
-p_j ∝ η_j·exp(η_j·Σ(r_j − η_j r_j²)), η_j = min(1/(2E_j), sqrt(ln d / Σr_j²)), E_j the largest |r_j| seen.
+p_j ∝ η_j·exp(η_j·Σ(r_j − η_j r_j²)), η_j = min(1/(2E_j), sqrt(ln d / Σr_j²)), E_j the largest |r_j| seen,
+d the experts met so far.
 The rate inside the sum is the one that already knows r_j, so that η_j|r_j| ≤ ½ always. Sums are kept in
 units of a power of two near the largest |r|.
 """
@@ -23,7 +24,8 @@ def rate_of(state: BOA, j: int) -> float:
     """η_j in 1/unit; before expert j met a loss, the largest rate there is."""
     if state.square[j] == 0.0:
         return 0.5
-    return min(0.5 / state.largest[j], math.sqrt(math.log(max(2.0, state.regret.size)) / state.square[j]))
+    met = max(2.0, np.sum(state.met))
+    return min(0.5 / state.largest[j], math.sqrt(math.log(met) / state.square[j]))
 
 
 @compiled
@@ -48,6 +50,9 @@ def update(state: BOA, x: np.ndarray, yhat: float, delta: float, own: float, pai
         return
     shrink = state.unit[0] / unit
     for j in range(x.size):
+        if not math.isnan(x[j]):
+            state.met[j] = 1.0
+    for j in range(x.size):
         r[j] /= unit
         state.regret[j] *= shrink
         state.square[j] = state.square[j] * shrink * shrink + r[j] * r[j]
@@ -57,17 +62,19 @@ def update(state: BOA, x: np.ndarray, yhat: float, delta: float, own: float, pai
 
 
 class BOA(NamedTuple):
-    """The state: regularised regret Σ(r − ηr²), Σr², max|r| and the unit they are in."""
+    """The state: regularised regret Σ(r − ηr²), Σr², max|r|, who was ever awake, and the unit."""
 
     regret: np.ndarray
     square: np.ndarray
     largest: np.ndarray
+    met: np.ndarray
     unit: np.ndarray
     linear: bool
 
 
-aggregator(BOA, ("regret", "square", "largest"), predict, update, weights)
+aggregator(BOA, ("regret", "square", "largest", "met"), predict, update, weights)
 
 
 def start(experts: int, linear: bool = True) -> BOA:
-    return BOA(np.zeros(experts), np.zeros(experts), np.zeros(experts), np.zeros(1), linear)
+    regret, square, largest, met = np.zeros((4, experts))
+    return BOA(regret, square, largest, met, np.zeros(1), linear)

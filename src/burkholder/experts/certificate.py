@@ -46,8 +46,8 @@ class Tilted(NamedTuple):
         if not fits.any():
             return None
         eta = self.rates[fits]
-        value = np.min(eta * (w @ self.variance) + (divergence(w) + self.mass) / eta)
-        return self.unit * float(value) + slack if math.isfinite(value) else None
+        least = np.min(eta * (w @ self.variance) + (divergence(w) + self.mass) / eta)
+        return finite(self.unit * least + slack)
 
     def everywhere(self) -> float | None:
         """One figure for every w at once: each rate's bound is convex in w, hence largest at an expert."""
@@ -56,9 +56,9 @@ class Tilted(NamedTuple):
         eta = self.rates[self.rates * np.max(self.reach) <= THETA]
         if eta.size == 0:
             return None
-        worst = np.max(self.unit * eta[:, None] * self.variance + self.clipped, axis=1)
-        value = np.min(worst + self.unit * (math.log(self.variance.size) + self.mass) / eta)
-        return float(value) if math.isfinite(value) else None
+        with np.errstate(over="ignore"):
+            worst = np.max(self.unit * eta[:, None] * self.variance + self.clipped, axis=1)
+            return finite(np.min(worst + self.unit * ((math.log(self.variance.size) + self.mass) / eta)))
 
 
 class Hoeffding(NamedTuple):
@@ -81,10 +81,10 @@ class PerExpert(NamedTuple):
     bounds: np.ndarray
 
     def bound(self, w: np.ndarray) -> float | None:
-        return float(w @ self.bounds)
+        return finite(w[w > 0] @ self.bounds[w > 0])
 
     def everywhere(self) -> float | None:
-        return float(np.max(self.bounds))
+        return finite(np.max(self.bounds))
 
 
 class Nothing(NamedTuple):
@@ -95,6 +95,11 @@ class Nothing(NamedTuple):
 
     def everywhere(self) -> float | None:
         return None
+
+
+def finite(number: Any) -> float | None:
+    """The number, or None, "no bound", where it left the floats."""
+    return float(number) if math.isfinite(number) else None
 
 
 def divergence(w: np.ndarray) -> float:
@@ -187,8 +192,8 @@ class ExpertsCertificate(Certificate):
         if eta.size == 0 or alphas.size == 0:
             return None
         price = np.min(switches * np.log(d / alphas) - path.rounds * np.log1p(-alphas))
-        value = np.min(eta * path.square + (math.log(d) + terms.mass + price) / eta)
-        return terms.unit * float(value) + path.clipped if math.isfinite(value) else None
+        least = np.min(eta * path.square + (math.log(d) + terms.mass + price) / eta)
+        return finite(terms.unit * least + path.clipped)
 
 
 def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...],

@@ -130,9 +130,10 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
     for j in range(experts):
         if math.isnan(x[j]):
             continue
+        lam = rate(0)
         r = offset(state, h, yhat, x[j])
         for k in range(rates):
-            z = rate(k) * r
+            z = lam * r
             if z >= THETA:
                 total += THETA * mass[k, j]
                 size += THETA * mass[k, j]
@@ -142,7 +143,8 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
             else:
                 total += z * mass[k, j]
                 size += abs(z) * mass[k, j]
-                slope += rate(k) * mass[k, j]
+                slope += lam * mass[k, j]
+            lam *= 0.5  # rate(k + 1), exactly
     unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
@@ -241,6 +243,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
 def share(state: HuberRoot, born: int) -> None:
     """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space."""
     rates, shares, experts = state.log_w.shape
+    relative = np.empty(experts)
     for a in range(shares):
         alpha = state.shares[a]
         if alpha == 0.0:
@@ -253,11 +256,12 @@ def share(state: HuberRoot, born: int) -> None:
                     top = max(top, row[j])
             for j in range(experts):
                 if state.born[j]:
-                    total += math.exp(row[j] - top)
+                    relative[j] = math.exp(row[j] - top)
+                    total += relative[j]
             floor = alpha * (total / born)
             for j in range(experts):
                 if state.born[j]:
-                    row[j] = top + math.log((1.0 - alpha) * math.exp(row[j] - top) + floor)
+                    row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
 
 
 @compiled

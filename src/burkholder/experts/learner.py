@@ -117,15 +117,17 @@ class Experts:
         values, fresh = rows.row(x, self.names)
         target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
         state, tally = self._with(fresh)
-        yhat = float(stream.play(state, tally, self._clip, values))
-        if isinstance(self.loss, losses.Custom):
+        limit = self._limit or math.inf
+        if isinstance(self.loss, losses.Custom):  # Python functions: they may fail or overflow, so ask first
+            yhat = float(stream.play(state, tally, self._clip, values))
             delta, own, average, paid = stream.round_losses(self.loss, tally, values, yhat, target)
+            if not (math.isfinite(delta) and math.isfinite(own)):
+                raise BadInput("y", y, f"the loss of ŷ = {yhat:g} or its slope is not finite")
+            stream.score(state, tally, limit, values, target, yhat, delta, own, average, paid)
         else:
-            delta, own, average, paid = stream.losses(self.loss, tally, values, yhat, target)
-        if not (math.isfinite(delta) and math.isfinite(own)):
-            raise BadInput("y", y, f"the loss of ŷ = {yhat:g} or its slope is not finite; rescale")
+            stream.sweep(state, tally, self.loss, self._clip, limit, values[None, :], np.array([target]),
+                         np.empty(1), np.empty(1), np.empty((0, values.size + len(self.outside))))
         self._state, self._tally, self.names = state, tally, (*self.names, *fresh)
-        stream.score(state, tally, self._limit or math.inf, values, target, yhat, delta, own, average, paid)
 
     def run(self, F: Any, y: Any, *, weights: bool = True) -> ExpertsRun:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.

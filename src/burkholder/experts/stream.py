@@ -111,13 +111,6 @@ def round_losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float,
 
 
 @compiled
-def losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float,
-           y: float) -> tuple[float, float, float, np.ndarray]:
-    """`round_losses`, compiled; losses that are Python functions use that one as it is."""
-    return round_losses(loss, tally, x, yhat, y)
-
-
-@compiled
 def sweep(state: Any, tally: Tally, loss: Any, bound: float, lipschitz: float, forecasts: np.ndarray,
           y: np.ndarray, predictions: np.ndarray, own_losses: np.ndarray, used: np.ndarray) -> None:
     """Whole arrays: fills predictions, losses and, where `used` has rows for them, the weights."""
@@ -126,6 +119,6 @@ def sweep(state: Any, tally: Tally, loss: Any, bound: float, lipschitz: float, f
         yhat = play(state, tally, bound, x)
         if t < used.shape[0]:
             used[t] = pulls(state, tally, x)
-        delta, own, average, paid = losses(loss, tally, x, yhat, y[t])
+        delta, own, average, paid = round_losses(loss, tally, x, yhat, y[t])
         predictions[t], own_losses[t] = yhat, own
         score(state, tally, lipschitz, x, y[t], yhat, delta, own, average, paid)
