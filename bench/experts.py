@@ -25,7 +25,9 @@ import numpy as np
 from burkholder.experts import Experts
 
 RATES = [10.0 ** (power / 4) for power in range(-24, 9)]
-TASKS: list[tuple[str, dict[str, float]]] = [("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9})]
+TASKS: list[tuple[str, dict[str, float]]] = [
+    ("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9}),
+]
 METHODS: list[tuple[str, dict[str, Any]]] = [
     ("huber-root", {}), ("huber-root, no tracking", {"method": "huber-root", "shares": (0.0,)}),
     ("squint", {}), ("ml-poly", {}), ("boa", {}),
@@ -46,7 +48,7 @@ def read() -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
 
 def by_hour(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, Any],
             hindsight: bool = False) -> dict[str, float]:
-    """The mean loss over all hours; with the best mixture of each hour and the bound against it on request."""
+    """The mean loss over all hours; on request the best mixture of each hour and the bound against it."""
     n, figures = len(y), dict.fromkeys(("mean_loss", "best_convex_loss", "gap", "bound", "realised"), 0.0)
     for h in np.unique(hour):
         mine = hour == h
@@ -56,12 +58,15 @@ def by_hour(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: 
             best = run.best_convex()
             figures["best_convex_loss"] += best.loss * mine.sum() / n
             figures["gap"] += best.gap * mine.sum() / n
-            figures["bound"] += run.certificate.bound(best.weights) or np.nan
+            promised = run.certificate.bound(best.weights)
+            figures["bound"] += np.nan if promised is None else promised
             figures["realised"] += run.certificate.realised(best.weights)
     return figures
 
 
-def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, float]) -> dict[str, Any]:
+def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str,
+         options: dict[str, float]) -> dict[str, Any]:
+    """Every method on one loss."""
     result: dict[str, Any] = {"loss": loss, **options, "rounds": len(y), "mean_loss": {}, "seconds": {}}
     for label, settings in METHODS:
         settings = {"method": label, **settings, **options}
@@ -93,7 +98,7 @@ def main() -> None:
     for loss, options in TASKS:
         result = task(*data, loss, options)
         results.append(result)
-        print(f"\nepex-lear, {loss} loss {options or ''}: {result['rounds']:,} hours, one learner per hour of day")
+        print(f"\nepex-lear, {loss} loss {options or ''}: {result['rounds']:,} hours, a learner per hour")
         for label, figure in sorted(result["mean_loss"].items(), key=lambda item: item[1]):
             print(f"  {label:26s} {figure:10.4f}   {figure / result['mean_loss']['huber-root']:.4f}")
         print(f"  {'best mixture in hindsight':26s} {result['best_convex_loss']:10.4f}   (duality gap "

@@ -60,32 +60,42 @@ def test_bound_is_at_least_the_true_regret_to_every_mixture(kind, method, option
 
 @pytest.mark.parametrize("lipschitz", [None, 5.0])
 def test_bound_is_the_formula_of_the_theory(lipschitz):
-    """Recomputed from the stream alone: V_j, the rates that never clip, KL and ln K."""
+    """Recomputed from the stream alone: V_j where a rate never clips, the gains cut short where it does."""
     rng = np.random.default_rng(12)
     experts = Experts("squared", lipschitz=lipschitz, rates=30)
     first_L, limit = (5.0, 5.0) if lipschitz else (0.0, 0.0)
     h = 0.0
-    V, reach, unseen = np.zeros(3), np.zeros(3), np.zeros(3)
+    rounds = []
     for _ in range(80):
         x, y = rng.uniform(-1, 1, size=3), float(rng.uniform(-1, 1))
         yhat = experts.predict(x)
         delta = 2 * (yhat - y)
         h = h or np.max(np.abs(x - x.mean()))
         seen = np.clip(delta, -limit, limit)
-        V += seen**2 * (yhat - x) ** 2
-        unseen += (delta - seen) * (yhat - x)
-        reach = np.maximum(reach, limit * np.abs(yhat - x))
+        rounds.append((yhat - x, delta, seen, limit))
         if not lipschitz:
             first_L, limit = first_L or abs(delta), max(limit, abs(delta))
         experts.update(x, y)
     w = np.array([0.2, 0.8, 0.0])
     eta = 4.0 * 2.0 ** -np.arange(30) / (first_L * h)
-    fits = eta * reach[:2].max() <= 0.5
-    mass = math.log(30 * len(SHARES))
-    kl = 0.2 * math.log(0.6) + 0.8 * math.log(2.4)
-    expected = np.min((eta * (w @ V) + (kl + mass) / eta)[fits]) + w @ unseen
-    assert 0 < fits.sum() < 30  # the condition matters here
-    assert experts.certificate().bound(w) == pytest.approx(expected, rel=1e-9)
+    V = sum(seen**2 * gap**2 for gap, _, seen, _ in rounds)
+    unseen = sum((delta - seen) * gap for gap, delta, seen, _ in rounds)
+    reach = max(limit * np.max(np.abs(gap[:2])) for gap, _, _, limit in rounds)
+    fits = eta * reach <= 0.5
+    fixed = math.log(30 * len(SHARES)) + 0.2 * math.log(0.6) + 0.8 * math.log(2.4)
+    printed = np.min((eta * (w @ V) + fixed / eta)[fits]) + w @ unseen  # theory 2.1
+    sizes = []
+    for rate in eta:
+        cost = np.zeros(3)
+        for gap, _, seen, limit in rounds:
+            z = seen * np.clip(rate * gap, -0.5 / max(limit, 1e-300), 0.5 / max(limit, 1e-300))
+            cost += z**2 + np.maximum(rate * seen * gap - z, 0.0)
+        sizes.append((w @ cost + fixed) / rate)
+    bound = experts.certificate().bound(w)
+    assert 0 < fits.sum() < 30  # the clip matters here
+    assert bound == pytest.approx(min(sizes) + w @ unseen, rel=1e-9)
+    np.testing.assert_allclose(np.array(sizes)[fits], (eta * (w @ V) + fixed / eta)[fits], rtol=1e-9)
+    assert bound <= printed * (1 + 1e-12)
 
 
 def test_erratum_the_last_slope_counts():
@@ -144,19 +154,27 @@ def test_tracking_bound_and_tracking_gain(switches):
 def test_tracking_bound_is_the_formula_of_the_theory():
     rng = np.random.default_rng(14)
     experts = Experts("absolute", rates=24)
-    square, reach, h, n = 0.0, 0.0, 0.0, 200
+    rounds, h, n = [], 0.0, 200
     for _ in range(n):
         x = rng.uniform(-1, 1, size=3)
         yhat = experts.predict(x)
         h = h or np.max(np.abs(x - x.mean()))
-        square += np.max((yhat - x) ** 2)
-        reach = max(reach, np.max(np.abs(yhat - x)))
-        experts.update(x, float(rng.normal() + 5))
+        y = float(rng.normal())
+        rounds.append((yhat - x) * np.sign(yhat - y))
+        experts.update(x, y)
     eta = 4.0 * 2.0 ** -np.arange(24) / h
-    eta = eta[eta * reach <= 0.5]
+    gaps = np.array(rounds)
+    eta = eta[eta * np.abs(gaps).max() <= 0.5]
+    square = np.sum(np.max(gaps**2, axis=1))
     prices = [2 * math.log(3 / a) - n * math.log(1 - a) for a in SHARES[1:]]
     expected = np.min(eta * square + (math.log(3) + math.log(24 * 4) + min(prices)) / eta)
-    assert experts.certificate().tracking(2) == pytest.approx(expected, rel=1e-9)
+    tracked = experts.certificate().tracking(2)
+    assert 0.2 * expected < tracked <= expected * (1 + 1e-12)
+    small = np.array([4.0 * 2.0**-k for k in range(24)]) / h < eta[0] * 1.5  # rates that never clipped
+    terms, path = experts.certificate().promised, experts.certificate().path
+    np.testing.assert_allclose(path.cost[small], (terms.rates[small] / h) ** 2 * square, rtol=1e-9)
+    sizes = h * (path.cost + math.log(3) + math.log(24 * 4) + min(prices)) / terms.rates
+    assert tracked == pytest.approx(sizes.min(), rel=1e-9)
 
 
 @pytest.mark.parametrize("name, options", [

@@ -1,11 +1,13 @@
 """What expert advice guarantees of itself: bounds on Reg(w) = Σℓ(ŷ_t) − Σℓ(⟨w,x_t⟩) for distributions w.
 
-An expert asleep is taken to play ŷ, in ⟨w,x_t⟩ as everywhere. For Huber-root and Squint, with K rates (times
-shares), V_j = Σδ̃²(ŷ−x_j)² and over the rates that never clipped an expert in the support of w,
+An expert asleep is taken to play ŷ, in ⟨w,x_t⟩ as everywhere. For Huber-root with K rates × shares, writing
+z = clip(η_kδ̃(ŷ−x_j)) for what the weights saw of the wished gain u = η_kδ̃(ŷ−x_j),
 
-    Reg(w) ≤ min_k { η_k Σw_jV_j + (KL(w‖1/d) + ln(K·mean W))/η_k } + Σw_j·Σ_t(δ−δ̃)(ŷ−x_j),
+    Reg(w) ≤ min_k (1/η_k)·{ Σ_j w_j Σ_t (z² + [u−z]₊) + KL(w‖1/d) + ln(K·mean W) } + Σw_j Σ_t (δ−δ̃)(ŷ−x_j).
 
-the last term being 0 when L is known, and at most L_n·max|ŷ−x_j| else.
+Where rate k never clipped an expert in the support of w, Σ_t(…) is η_k²V_j, V_j = Σδ̃²(ŷ−x_j)²; where it
+did, the gain cut short is paid for, so that there is a bound on every stream. The last term is 0 when L is
+known and kept, and at most max_t|δ_t|·max|ŷ−x_j| else. Squint has the same over rates never deleted.
 """
 
 from __future__ import annotations
@@ -23,18 +25,17 @@ from burkholder.experts import huber_root, ml_poly, squint
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT
 from burkholder.experts.ewa import EWA
-from burkholder.experts.huber_root import FIRST_LIPSCHITZ, FIRST_SPREAD, THETA, HuberRoot
+from burkholder.experts.huber_root import FIRST_LIPSCHITZ, FIRST_SPREAD, HuberRoot
 from burkholder.experts.ml_poly import MLPoly
 from burkholder.experts.squint import Squint
 
 
 class Tilted(NamedTuple):
-    """min over rates of η·Σw_jV_j + (KL + mass)/η, plus Σw_j·clipped_j; rates in units of 1/unit."""
+    """min over rates of (Σw_j·cost_kj + KL + mass)/λ_k, in units of L₁h, plus Σw_j·clipped_j."""
 
     unit: float
     rates: np.ndarray
-    variance: np.ndarray
-    reach: np.ndarray
+    cost: np.ndarray
     mass: float
     clipped: np.ndarray
 
@@ -42,23 +43,22 @@ class Tilted(NamedTuple):
         slack = float(w @ self.clipped)
         if self.unit == 0.0:  # W has not moved: the slack is the whole linearised regret
             return slack
-        fits = self.rates * np.max(self.reach[w > 0]) <= THETA
-        if not fits.any():
+        if self.rates.size == 0:
             return None
-        eta = self.rates[fits]
-        least = np.min(eta * (w @ self.variance) + (divergence(w) + self.mass) / eta)
-        return finite(self.unit * least + slack)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = self.unit * ((self.cost @ w + divergence(w) + self.mass) / self.rates)
+            return finite(np.nanmin(sizes) + slack)
 
     def everywhere(self) -> float | None:
         """One figure for every w at once: each rate's bound is convex in w, hence largest at an expert."""
         if self.unit == 0.0:
             return float(np.max(self.clipped))
-        eta = self.rates[self.rates * np.max(self.reach) <= THETA]
-        if eta.size == 0:
+        if self.rates.size == 0:
             return None
-        with np.errstate(over="ignore"):
-            worst = np.max(self.unit * eta[:, None] * self.variance + self.clipped, axis=1)
-            return finite(np.min(worst + self.unit * ((math.log(self.variance.size) + self.mass) / eta)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            worst = np.max(self.unit * (self.cost / self.rates[:, None]) + self.clipped, axis=1)
+            fixed = self.unit * ((math.log(self.clipped.size) + self.mass) / self.rates)
+            return finite(np.nanmin(worst + fixed))
 
 
 class Hoeffding(NamedTuple):
@@ -114,13 +114,12 @@ def promise(state: Any) -> Any:
         rates = np.array([huber_root.rate(k) for k in range(state.log_w.shape[0])])
         mass = math.log(state.log_w.shape[0] * state.log_w.shape[1]) + huber_root.log_mean(state)
         unit = state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD]
-        return Tilted(unit, rates, state.variance.copy(), state.reach.copy(), mass, state.clipped.copy())
+        return Tilted(unit, rates, state.cost.copy(), mass, state.clipped.copy())
     if isinstance(state, Squint):
         rates = np.array([huber_root.rate(k) for k in range(int(state.alive[0]), state.rates)])
         unit = state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD]
         mass = math.log(state.rates) + squint.log_mean(state)
-        return Tilted(unit, rates, state.variance.copy(), np.zeros(state.variance.size), mass,
-                      state.clipped.copy())
+        return Tilted(unit, rates, np.outer(rates**2, state.variance), mass, state.clipped.copy())
     if isinstance(state, EWA):
         return Hoeffding(state.rate, float(state.ranges[0]), state.log_w.size)
     if isinstance(state, MLPoly):
@@ -130,9 +129,9 @@ def promise(state: Any) -> Any:
 
 
 class Path(NamedTuple):
-    """What the tracking bound needs: Σmax_j of the squares and of the clipped parts, n, d, shares."""
+    """What the tracking bound needs: Σ_t max_j of the costs and of the clipped parts, n, shares."""
 
-    square: float
+    cost: np.ndarray
     clipped: float
     rounds: float
     shares: np.ndarray
@@ -187,13 +186,13 @@ class ExpertsCertificate(Certificate):
         terms, path, d = self.promised, self.path, len(self.names)
         if terms.unit == 0.0:
             return path.clipped
-        eta = terms.rates[terms.rates * np.max(terms.reach) <= THETA]
         alphas = path.shares[path.shares > 0]
-        if eta.size == 0 or alphas.size == 0:
+        if alphas.size == 0:
             return None
         price = np.min(switches * np.log(d / alphas) - path.rounds * np.log1p(-alphas))
-        least = np.min(eta * path.square + (math.log(d) + terms.mass + price) / eta)
-        return finite(terms.unit * least + path.clipped)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = terms.unit * ((path.cost + math.log(d) + terms.mass + price) / terms.rates)
+            return finite(np.nanmin(sizes) + path.clipped)
 
 
 def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...],
@@ -233,7 +232,8 @@ def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ..
                                      "the forecasts outgrew the grid of rates"))
     path = None
     if isinstance(state, HuberRoot):
-        path = Path(state.path[0], state.path[1], float(totals[stream.ROUNDS]), state.shares.copy())
+        path = Path(state.path.copy(), float(state.path_clipped[0]), float(totals[stream.ROUNDS]),
+                    state.shares.copy())
     u = None
     if names and isinstance(state, HuberRoot):
         u = math.expm1(huber_root.log_mean(state))

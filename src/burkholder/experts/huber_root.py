@@ -43,10 +43,10 @@ class HuberRoot(NamedTuple):
     scale: np.ndarray  # L₁, h, L_t; 0 while unknown
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
-    variance: np.ndarray  # (experts,): Σ((δ̃/L₁)·(ŷ−x_j)/h)², V_j in units of (L₁h)²
-    reach: np.ndarray  # (experts,): largest (L_t/L₁)·|ŷ−x_j|/h over the rounds that moved W
+    cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
-    path: np.ndarray  # the same two for the worst expert of each round: Σmax_j(…)², Σmax_j[(δ−δ̃)(ŷ−x_j)]₊
+    path: np.ndarray  # (rates,): Σ_t max_j of the prices
+    path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
@@ -60,7 +60,7 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
     scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
     return HuberRoot(
         np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
-        np.zeros(experts), np.zeros(experts), np.zeros(experts), np.zeros(2),
+        np.zeros((rates, experts)), np.zeros(experts), np.zeros(rates), np.zeros(1),
     )
 
 
@@ -100,6 +100,15 @@ def offset(state: Any, h: float, yhat: float, xj: float) -> float:
 @register_jitable
 def clip(z: float) -> float:
     return min(max(z, -THETA), THETA)
+
+
+@register_jitable
+def price(wished: float, z: float) -> float:
+    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
+
+    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z².
+    """
+    return z * z + max(wished - z, 0.0)
 
 
 @register_jitable
@@ -212,7 +221,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
     moves = h > 0.0 and limit > 0.0
     seen = min(max(delta, -limit), limit) if moves else 0.0
-    widest, missed = 0.0, 0.0
+    worst, missed = np.zeros(rates), 0.0
     for j in range(experts):
         if math.isnan(x[j]):
             continue
@@ -222,15 +231,16 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         if moves:
             r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                gained = math.log1p((seen / limit) * clip(rate(k) * r))
+                z = (seen / limit) * clip(rate(k) * r)
+                gained = math.log1p(z)
                 for a in range(shares):
                     state.log_w[k, a, j] += gained
-            square = ((seen / limit) * r) ** 2
-            state.reach[j] = max(state.reach[j], abs(r))
-            state.variance[j] += square
-            widest = max(widest, square)
-    state.path[0] += widest
-    state.path[1] += missed
+                paid = price((seen / limit) * (rate(k) * r), z)
+                state.cost[k, j] += paid
+                worst[k] = max(worst[k], paid)
+    for k in range(rates):
+        state.path[k] += worst[k]
+    state.path_clipped[0] += missed
     if moves and born > 1:
         share(state, born)
     if not state.known:
@@ -291,7 +301,7 @@ def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: flo
     update(state, x, yhat, delta)
 
 
-aggregator(HuberRoot, ("log_w", "born", "variance", "reach", "clipped"), predict, _update, weights)
+aggregator(HuberRoot, ("log_w", "born", "cost", "clipped"), predict, _update, weights)
 
 
 @compiled
