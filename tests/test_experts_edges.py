@@ -130,6 +130,17 @@ def test_command_prints_what_the_library_computes(tmp_path):
     assert (tmp_path / "w.png").stat().st_size > 1000
 
 
+def test_command_reads_parquet_and_agrees_with_csv(tmp_path):
+    pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    file = write(tmp_path / "f.csv", table()[0])
+    parquet.write_table(csv.read_csv(file), tmp_path / "f.parquet")
+    answers = [json.loads(RUNNER.invoke(app, [name, "--target", "load", "--experts", "a,b", "--json"]).stdout)
+               for name in (file, str(tmp_path / "f.parquet"))]
+    assert answers[0]["mean_loss"] == answers[1]["mean_loss"]
+
+
 def test_command_by_group_runs_one_learner_each(tmp_path):
     text, x, y = table()
     file = write(tmp_path / "f.csv", text)

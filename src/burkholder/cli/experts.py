@@ -31,6 +31,24 @@ def _lines(path: Path) -> Iterator[str]:
         raise BadInput("FILE", str(path), f"it cannot be read: {error}") from None
 
 
+def _parquet(path: Path) -> Iterator[list[str]]:
+    """A Parquet file as the rows of text that a csv file would have."""
+    from burkholder.errors import BadInput, MissingExtra
+
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "io") from None
+    try:
+        table = parquet.read_table(path)
+    except (OSError, ValueError) as error:
+        raise BadInput("FILE", str(path), f"it cannot be read: {error}") from None
+    yield list(table.column_names)
+    columns = [column.to_pylist() for column in table.columns]
+    for cells in zip(*columns):
+        yield ["" if cell is None else str(cell) for cell in cells]
+
+
 def _column(header: list[str], name: str, path: Path) -> int:
     """The place of a column, or an error that says which there are."""
     import difflib
@@ -53,8 +71,8 @@ def _table(path: Path, target: str, experts: str | None,
 
     from burkholder.errors import BadInput, BadLine
 
-    reader = csv.reader(_lines(path))
-    header = next(reader, [])
+    reader: Any = _parquet(path) if path.suffix == ".parquet" else csv.reader(_lines(path))
+    header: list[str] = next(reader, [])
     if not header:
         raise BadInput("FILE", str(path), "it is empty; give a csv file with a header")
     y_at = _column(header, target, path)
@@ -63,9 +81,10 @@ def _table(path: Path, target: str, experts: str | None,
     for cells in reader:
         if not cells:
             continue
+        line = getattr(reader, "line_num", len(rows) + 2)
         if len(cells) != len(header):
-            raise BadLine(str(path), reader.line_num, f"{len(cells)} cells, the header has {len(header)}")
-        rows.append((reader.line_num, cells))
+            raise BadLine(str(path), line, f"{len(cells)} cells, the header has {len(header)}")
+        rows.append((line, cells))
     if not rows:
         raise BadInput("FILE", str(path), "it has a header and no rows")
 
@@ -103,7 +122,7 @@ def _table(path: Path, target: str, experts: str | None,
 
 
 def experts(
-    file: Annotated[Path, typer.Argument(help="csv with a header (.gz, .bz2, .xz too; - for stdin)")],
+    file: Annotated[Path, typer.Argument(help="csv with a header (also .gz .bz2 .xz, or - ), or parquet")],
     target: Annotated[str, typer.Option(help="the column to predict")],
     experts: Annotated[str | None, typer.Option(help="forecast columns, with commas; default: all")] = None,
     loss: Annotated[str, typer.Option(help="absolute, squared, pinball, huber, …")] = "absolute",
