@@ -45,9 +45,9 @@ class Tilted(NamedTuple):
             return slack
         if self.rates.size == 0:
             return None
-        with np.errstate(over="ignore", invalid="ignore"):
-            sizes = self.unit * ((self.cost @ w + divergence(w) + self.mass) / self.rates)
-            return finite(np.nanmin(sizes) + slack)
+        with np.errstate(over="ignore"):
+            cost = self.cost[:, w > 0] @ w[w > 0]
+            return finite(np.min(self.unit * ((cost + divergence(w) + self.mass) / self.rates)) + slack)
 
     def everywhere(self) -> float | None:
         """One figure for every w at once: each rate's bound is convex in w, hence largest at an expert."""
@@ -55,10 +55,10 @@ class Tilted(NamedTuple):
             return float(np.max(self.clipped))
         if self.rates.size == 0:
             return None
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore"):
             worst = np.max(self.unit * (self.cost / self.rates[:, None]) + self.clipped, axis=1)
             fixed = self.unit * ((math.log(self.clipped.size) + self.mass) / self.rates)
-            return finite(np.nanmin(worst + fixed))
+            return finite(np.min(worst + fixed))
 
 
 class Hoeffding(NamedTuple):
@@ -190,9 +190,9 @@ class ExpertsCertificate(Certificate):
         if alphas.size == 0:
             return None
         price = np.min(switches * np.log(d / alphas) - path.rounds * np.log1p(-alphas))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore"):
             sizes = terms.unit * ((path.cost + math.log(d) + terms.mass + price) / terms.rates)
-            return finite(np.nanmin(sizes) + path.clipped)
+            return finite(np.min(sizes) + path.clipped)
 
 
 def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...],
