@@ -230,7 +230,9 @@ def test_outlier_of_a_million_millions_does_not_end_learning():
     y[500] = 1e12
     run = Experts("squared").run(x, y)
     assert np.isfinite(run.predictions).all()
-    assert run.losses[1000:].mean() < 1.2 * ((x[1000:].mean(axis=1) - y[1000:]) ** 2).mean()
+    y[500] = 0.0
+    calm = Experts("squared").run(x, y)
+    assert run.losses[600:].mean() < 1.1 * calm.losses[600:].mean()
 
 
 def test_the_plot_and_the_certificate_can_be_read(tmp_path):

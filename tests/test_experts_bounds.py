@@ -74,7 +74,8 @@ def test_bound_is_the_formula_of_the_theory(lipschitz):
         seen = np.clip(delta, -limit, limit)
         rounds.append((yhat - x, delta, seen, limit))
         if not lipschitz:
-            first_L, limit = first_L or abs(delta), max(limit, abs(delta))
+            limit = max(limit, min(abs(delta), 2 * limit)) if limit else abs(delta)
+            first_L = first_L or abs(delta)
         experts.update(x, y)
     w = np.array([0.2, 0.8, 0.0])
     eta = 4.0 * 2.0 ** -np.arange(30) / (first_L * h)
@@ -99,7 +100,7 @@ def test_bound_is_the_formula_of_the_theory(lipschitz):
 
 
 def test_erratum_the_last_slope_counts():
-    """With L unknown the slack is max_{t≤n}|δ_t|·max|ŷ−x_j|; with the L_n of before round n it is false."""
+    """With L unknown the slack must count round n; with the L_n of before round n the bound is false."""
     experts = Experts("squared")
     x, before, widest = np.array([0.0, 1.0]), 0.0, 0.0
     targets = [0.49, 0.51, 0.49, 0.51, 1000.0]
@@ -115,6 +116,21 @@ def test_erratum_the_last_slope_counts():
     literal = certificate.promised._replace(clipped=np.zeros(2)).bound(w) + before * widest
     assert literal < 0.1 * regret
     assert regret <= certificate.bound(w)
+
+
+@pytest.mark.parametrize("growth", [1.3, 10.0])
+def test_slack_for_an_unknown_limit_is_as_stated(growth):
+    """At most M(1 + log₂(M/L₁))·max|ŷ−x_j| of linearised regret is never seen by W."""
+    rng = np.random.default_rng(17)
+    experts, slopes, widest = Experts("squared"), [], 0.0
+    for t in range(30):
+        x, y = rng.uniform(-1, 1, size=2), float(rng.choice([-1, 1]) * growth**t)
+        yhat = experts.predict(x)
+        slopes.append(abs(2 * (yhat - y)))
+        widest = max(widest, float(np.max(np.abs(yhat - x))))
+        experts.update(x, y)
+    top = max(slopes)
+    assert np.max(experts.certificate().promised.clipped) <= top * (1 + math.log2(top / slopes[0])) * widest
 
 
 def best_path(paid, switches):

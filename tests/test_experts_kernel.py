@@ -58,7 +58,7 @@ def reference(x, slope, lipschitz, rates, shares):
                         W[k, a, j] = (1 - mpmath.mpf(a)) * W[k, a, j] + mpmath.mpf(a) * level
         if not lipschitz and abs(delta) > 0:
             first_L = abs(delta) if first_L is None else first_L
-            L = abs(delta) if L is None else max(L, abs(delta))
+            L = abs(delta) if L is None else max(L, min(abs(delta), 2 * L))
     return played, W
 
 

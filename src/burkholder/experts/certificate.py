@@ -7,7 +7,8 @@ z = clip(η_kδ̃(ŷ−x_j)) for what the weights saw of the wished gain u = η_
 
 Where rate k never clipped an expert in the support of w, Σ_t(…) is η_k²V_j, V_j = Σδ̃²(ŷ−x_j)²; where it
 did, the gain cut short is paid for, so that there is a bound on every stream. The last term is 0 when L is
-known and kept, and at most max_t|δ_t|·max|ŷ−x_j| else. Squint has the same over rates never deleted.
+known and kept, and at most M·(1 + log₂(M/L₁))·max|ŷ−x_j|, M = max_t|δ_t|, else: every |δ| > 2L_t doubles the
+limit, the others telescope. Squint has the same over rates never deleted.
 """
 
 from __future__ import annotations

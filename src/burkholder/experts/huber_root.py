@@ -1,7 +1,7 @@
 """Huber-root: expert advice with nothing to tune, on any scale, with tracking.
 
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
-forecasts, L₁ the first slope and L_t the slope limit of the round (known, or the largest |δ| before t),
+forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
     z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
 
@@ -95,6 +95,16 @@ def rate(k: int) -> float:
 def offset(state: Any, h: float, yhat: float, xj: float) -> float:
     """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
     return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
+
+
+@register_jitable
+def next_limit(limit: float, delta: float) -> float:
+    """L_{t+1} when L is unknown: the largest |δ| seen, but at most 2·L_t.
+
+    Any limit fixed before δ keeps the mean of W; what it cuts off is booked in `clipped`. With the plain
+    maximum one slope of 1e12 would make every later step vanish beside it and freeze the weights for good.
+    """
+    return abs(delta) if limit == 0.0 else max(limit, min(abs(delta), 2.0 * limit))
 
 
 @register_jitable
@@ -246,7 +256,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = max(limit, abs(delta))
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 @register_jitable

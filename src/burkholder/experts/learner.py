@@ -68,7 +68,7 @@ class Experts:
         self.bound, self.lipschitz = bound, lipschitz
         slope = lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
         self._limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
-        self.rates = rates or (24 if self._limit and bound is not None else 48)
+        self.rates = rates or 48  # 2^48: the first spread may be a poor guide to the scale of the rest
         if outside is None:
             outside = OUTSIDE if isinstance(self.loss, losses.Pinball) else ()
         self.outside = tuple(float(c) for c in outside)

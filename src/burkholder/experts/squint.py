@@ -22,6 +22,7 @@ from burkholder.experts.huber_root import (
     LIPSCHITZ,
     THETA,
     centre,
+    next_limit,
     offset,
     rate,
     spread,
@@ -98,7 +99,7 @@ def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, 
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = max(limit, abs(delta))
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 class Squint(NamedTuple):
