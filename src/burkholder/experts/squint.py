@@ -16,7 +16,7 @@ from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator, mixture
-from burkholder.experts.huber_root import (
+from burkholder.experts.scale import (
     FIRST_LIPSCHITZ,
     FIRST_SPREAD,
     LIPSCHITZ,
