@@ -214,6 +214,18 @@ def test_best_mixture_in_hindsight_against_a_grid(name, options):
     assert best.loss == pytest.approx(min(paid), rel=1e-3)
 
 
+def test_best_mixture_of_a_long_stream_fixes_signs_and_still_closes_the_gap(monkeypatch):
+    rng = np.random.default_rng(18)
+    y = rng.standard_cauchy(3000)
+    x = y[:, None] + rng.standard_cauchy((3000, 3))
+    for name in ("absolute", "epsilon-insensitive"):
+        whole = best_convex(losses.get(name), x, y)
+        with monkeypatch.context() as patch:
+            patch.setattr("burkholder.experts.hindsight.FEW", 300)
+            long = best_convex(losses.get(name), x, y)
+        assert long.gap <= 1e-9 * long.loss and long.loss == pytest.approx(whole.loss, rel=1e-10)
+
+
 def test_best_mixture_at_a_corner_and_on_any_scale():
     rng = np.random.default_rng(16)
     y = rng.normal(size=100)
