@@ -140,6 +140,7 @@ class LinearState:
         self._refuse(code, self.row_indices[:n], self.row_values[:n], "")
 
     def _refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
+        self.scalars[rounds.CODE] = rounds_rows.FINE
         if code == rounds_rows.BAD_VALUE:
             good = np.abs(values) <= self.frame.largest
             culprit = float(values[np.argmin(good)])
