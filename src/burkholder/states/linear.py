@@ -71,6 +71,7 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
+        self._play: Any = None
         self._before = np.zeros(0, self.dtype)
         self._reserve(64)
 
@@ -156,12 +157,15 @@ class LinearState:
 
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
-        while True:
-            entry = self._entries.get("play") or self._entry(rounds_loops.one_play, "play", (*self._fixed, n))
-            raw = entry(*self._fixed, n)
-            if raw == raw:
-                return raw
+        raw = (self._play or self._compile_play())(*self._fixed, n)
+        while raw != raw:
             self._mend(n)
+            raw = self._play(*self._fixed, n)
+        return raw
+
+    def _compile_play(self) -> Any:
+        self._play = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+        return self._play
 
     def play(self, indices: ArrayLike, values: ArrayLike) -> float:
         """The raw, unclipped prediction; ζ stays as it is."""
@@ -184,11 +188,11 @@ class LinearState:
         entry = self._entry(rounds_loops.one_round, type(loss), arguments)
 
         def step(n: int, y: float, weight: float) -> float:
-            while True:
-                yhat = entry(*self._fixed, *last, n, y, weight)
-                if yhat == yhat:
-                    return yhat
+            yhat = entry(*self._fixed, *last, n, y, weight)
+            while yhat != yhat:
                 self._mend(n)
+                yhat = entry(*self._fixed, *last, n, y, weight)
+            return yhat
 
         return step
 
