@@ -28,6 +28,7 @@ class Source:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
         self.total: int | None = None
+        self._waiting = memoryview(b"")
         self._file = self._open(path)
         self._raw = io.BufferedReader(cast(Any, self._file), 1 << 18) if isinstance(self._file, io.RawIOBase) \
             else self._file
@@ -63,8 +64,25 @@ class Source:
             return _Zstd(self._raw)
         return self._raw
 
+    def start(self, size: int = 1 << 16) -> bytes:
+        """The first bytes, decompressed; they stay to be read."""
+        room = bytearray(size)
+        got = 0
+        while got < size and b"\n" not in room[:got]:
+            more = self.readinto(memoryview(room)[got:])
+            if more == 0:
+                break
+            got += more
+        self._waiting = memoryview(bytes(room[:got]))
+        return bytes(self._waiting)
+
     def readinto(self, room: memoryview) -> int:
         """Fill as much of `room` as the stream has ready; 0 at its end."""
+        if self._waiting:
+            taken = min(len(room), len(self._waiting))
+            room[:taken] = self._waiting[:taken]
+            self._waiting = self._waiting[taken:]
+            return taken
         try:
             # One read at a time from a pipe: what has arrived is handed on without waiting for more.
             return self._stream.readinto1(room) if self.compression is None else self._stream.readinto(room)

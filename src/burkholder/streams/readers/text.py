@@ -24,11 +24,12 @@ from burkholder.streams.readers.source import Damaged, Source
 from burkholder.streams.readers.words import PADDING
 
 BLOCK = 1 << 20
-LONGEST = 1 << 28  # a line beyond this is taken for a file that is not text
 
 
 class TextReader(Reader):
     """Lines from a source, parsed block by block by `_parse`, which each format supplies."""
+
+    longest = 1 << 26  # a line beyond this is taken for a file that is not text
 
     def __init__(self, source: Source, skip_bad: bool = False, classes: bool = False, block: int = BLOCK) -> None:
         super().__init__(source.name, skip_bad, classes)
@@ -52,8 +53,9 @@ class TextReader(Reader):
 
     def _grow(self) -> None:
         """Twice the room, for a line longer than the block."""
-        if self.block >= LONGEST:
-            raise self._refused("the line is longer than 256 MB; is this a text file?")
+        if self.block >= self.longest:
+            raise self._refused(f"the record is longer than {self.block >> 20} MB; is this {self.format} text, and is "
+                                "every quote closed?")
         old, state = self.raw, self.space.state
         self.block *= 2
         self.raw = bytearray(self.block + 2 * PADDING)
