@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from burkholder.errors import BadInput
@@ -52,8 +53,8 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
     if format in ("parquet", "npz") and source is not None:
         source.close()
     if format in ("parquet", "npz") and (os.fspath(path) == "-" or (source and source.compression)):
-        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another compression; "
-                       "give the file itself")
+        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another "
+                       "compression; give the file itself")
     for key, option in given.items():
         if key not in known:
             if source is not None:
@@ -90,11 +91,11 @@ def read(path: str | os.PathLike[str], target: str | int | None = None, format: 
         indptr, y = batch.indptr.tolist(), batch.y.tolist()
         if named:
             names, values = list(reader.names(batch)), batch.values.tolist()
-            for row, (start, stop) in enumerate(zip(indptr, indptr[1:])):
+            for row, (start, stop) in enumerate(pairwise(indptr)):
                 yield dict(zip(names[start:stop], values[start:stop])), y[row]
         else:
             indices, kept = batch.indices.copy(), batch.values.copy()
-            for row, (start, stop) in enumerate(zip(indptr, indptr[1:])):
+            for row, (start, stop) in enumerate(pairwise(indptr)):
                 yield (indices[start:stop], kept[start:stop]), y[row]
 
 

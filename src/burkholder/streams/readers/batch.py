@@ -48,8 +48,8 @@ class Batch(NamedTuple):
 class Space:
     """The arrays a text parser fills, sized so that no text of `size` bytes can overflow them.
 
-    `state` carries what a parser reports back: see the names below. `doubtful` lists numbers left to
-    Python's float(): (which array, slot, start, stop). `bad` lists malformed lines: (line, reason, start, stop).
+    `state` carries what a parser reports back: see the names below. `doubtful` lists numbers left to Python's
+    float(): (which array, slot, start, stop). `bad` lists malformed lines: (line, reason, start, stop).
     """
 
     def __init__(self, size: int) -> None:
@@ -80,7 +80,7 @@ VALUE, LABEL, WEIGHT = range(3)
 
 @compiled
 def with_intercept(indptr, indices, values, out_indptr, out_indices, out_values):  # type: ignore[no-untyped-def]
-    """Copy rows with the constant 1 at index 0 and every other index one higher; returns the number stored."""
+    """Copy rows with the constant 1 at index 0 and every other index one higher; returns how many numbers."""
     slot = 0
     base = indptr[0]
     out_indptr[0] = 0

@@ -1,7 +1,7 @@
 """Arrays as they are: .npz files and folders of .npy files, mapped into memory rather than read.
 
-Sparse rows: `indptr, indices, values` (or `data`, as scipy.sparse.save_npz writes it), `y` and, if wanted, `weight`.
-Dense rows: `X` and `y`. A folder of .npy files needs no copying at all and is what `write` makes of any file.
+Sparse rows: `indptr, indices, values` (or `data`, as scipy.sparse.save_npz writes it), `y` and, if wanted,
+`weight`. Dense rows: `X` and `y`. A folder of .npy files needs no copying at all and is what `write` makes of any file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,21 +47,24 @@ def _member(place: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.
         name, extra = struct.unpack("<HH", file.read(4))  # the local header's own lengths
         file.seek(info.header_offset + 30 + name + extra)
         version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        formats = np.lib.format
+        read = formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0
         shape, fortran, dtype = read(file)
         if dtype.hasobject:
             raise ValueError("it holds Python objects")
         if 0 in shape:
             return np.empty(shape, dtype=dtype)
-        return np.memmap(place, dtype=dtype, mode="r", offset=file.tell(), shape=shape, order="F" if fortran else "C")
+        order: Literal["F", "C"] = "F" if fortran else "C"
+        return np.memmap(place, dtype=dtype, mode="r", offset=file.tell(), shape=shape, order=order)
 
 
 class BinaryReader(Reader):
-    """Batches of stored arrays. Without the constant, plain int32 and float64 arrays are passed on uncopied."""
+    """Batches of stored arrays. Without the constant, int32 and float64 arrays are passed on uncopied."""
 
     format = "npz"
 
-    def __init__(self, path: str | os.PathLike[str], intercept: bool = False, chunk: int = CHUNK, **options: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str], intercept: bool = False, chunk: int = CHUNK,
+                 **options: Any) -> None:
         super().__init__(os.fspath(path), **options)
         stored = arrays(path)
         self._intercept, self._chunk = intercept, chunk
@@ -77,7 +80,8 @@ class BinaryReader(Reader):
             self._indptr, self._indices = self._one(stored, "indptr"), self._one(stored, "indices")
             self._values = self._one(stored, "values" if "values" in stored else "data")
             if len(self._indptr) != rows + 1:
-                raise BadInput("path", self.name, f"indptr has {len(self._indptr)} entries; {rows} rows need {rows + 1}")
+                raise BadInput("path", self.name,
+                               f"indptr has {len(self._indptr)} entries; {rows} rows need {rows + 1}")
             if rows and not int(self._indptr[-1]) <= min(len(self._indices), len(self._values)):
                 raise BadInput("path", self.name, "indptr points past the end of indices and values")
             self._features = int(stored["shape"][1]) if "shape" in stored else 0
@@ -87,12 +91,12 @@ class BinaryReader(Reader):
 
     def _one(self, stored: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in stored:
-            raise BadInput("path", self.name, f"it has no array {name!r}; it needs indptr, indices, values and y, or "
-                           f"X and y. It has: {', '.join(stored) or 'none'}")
+            raise BadInput("path", self.name, f"it has no array {name!r}; it needs indptr, indices, values and y, "
+                           f"or X and y. It has: {', '.join(stored) or 'none'}")
         array = stored[name]
         if array.ndim != 1 or array.dtype.kind not in "fiub":
-            raise BadInput("path", self.name, f"{name} must be one row of numbers, not {array.ndim}-dimensional "
-                           f"{array.dtype}")
+            raise BadInput("path", self.name,
+                           f"{name} must be one row of numbers, not {array.ndim}-dimensional {array.dtype}")
         return array
 
     def _batches(self) -> Iterator[Batch]:
@@ -122,19 +126,22 @@ class BinaryReader(Reader):
             if len(raw):
                 self._features = max(self._features, largest + 1)
             indices = np.require(raw, dtype=np.int32, requirements=["C", "A"])
-            values = np.require(self._values[bounds[0] : bounds[-1]], dtype=np.float64, requirements=["C", "A"])
+            stored = self._values[bounds[0] : bounds[-1]]
+            values = np.require(stored, dtype=np.float64, requirements=["C", "A"])
         if self._intercept:
             size = len(values) + rows
             out = np.empty(rows + 1, dtype=np.int64), np.empty(size, dtype=np.int32), np.empty(size)
             with_intercept(indptr, indices, values, *out)
             indptr, indices, values = out
-        weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=np.float64)
-        return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=np.float64), weight,
+        weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=float)
+        return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight,
                      np.arange(start + 1, stop + 1))
 
     def _checked(self, batch: Batch) -> Batch:
-        """Refuse or drop rows with numbers that are not finite. A sum is finite unless a number is not, or huge."""
-        if np.isfinite(batch.values.sum() + batch.y.sum() + batch.weight.sum()) and not (batch.weight < 0.0).any():
+        """Refuse or drop rows with numbers that are not finite; sums are finite unless a number is not, or huge."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = batch.values.sum() + batch.y.sum() + batch.weight.sum()
+        if np.isfinite(total) and not (batch.weight < 0.0).any():
             return batch
         wrong = ~np.isfinite(batch.y) | ~np.isfinite(batch.weight) | (batch.weight < 0.0)
         row_of = np.repeat(np.arange(batch.rows), np.diff(batch.indptr))

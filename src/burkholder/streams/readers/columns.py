@@ -1,4 +1,4 @@
-"""The plan of a table: which column is the target, which are numbers, which are categories, and their indices.
+"""The plan of a table: which column is the target, which are numbers, which are words, and their indices.
 
 With F feature columns (target, weight and dropped ones left out), counted from 0 behind the constant:
 
@@ -58,7 +58,8 @@ class Plan:
         for name in USUAL_TARGETS:
             if name in self.names:
                 return name
-        raise BadInput("target", None, f"say which column of {self.file} to predict. Columns: {self._listed()}")
+        raise BadInput("target", None,
+                       f"say which column of {self.file} to predict. Columns: {self._listed()}")
 
     def _listed(self) -> str:
         shown = ", ".join(self.names[:40])
@@ -76,7 +77,8 @@ class Plan:
             return len(self.names) + place
         near = difflib.get_close_matches(str(name), self.names, 1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
+        raise BadInput(role, name,
+                       f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
 
     def name_of(self, column: int, index: int, text: str) -> str:
         """The name of the feature a column's field gave: `column`, `column?` or `column=text`."""

@@ -35,7 +35,7 @@ class CsvReader(TextReader):
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
-            raise BadInput("delimiter", delimiter, "give one ASCII character other than a quote or a line end")
+            raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
         first = [field.strip() for field in next((record for record in csv.reader(
             io.StringIO(sample), delimiter=self.delimiter) if any(record)), [])]
         if not first:
@@ -50,9 +50,11 @@ class CsvReader(TextReader):
         names = first if self.header else [str(place + 1) for place in range(len(first))]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
+            raise BadInput("path", self.name,
+                           f"two columns are called {twice!r}; rename one, or read without header")
         texts = [name for name, is_text in zip(names, body if self.header else body | head) if is_text]
-        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept)
+        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits,
+                         intercept)
         self.named = named
         self._origin = np.empty((0, 3), dtype=np.int64)
         self._positive = np.frombuffer((positive or "").encode(), dtype=np.uint8)

@@ -30,7 +30,7 @@ from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.text import TextReader
 from burkholder.streams.readers.words import PADDING, digits, lowest, marks, number, ones, strange
 
-_1, _2, _8, _16, _64 = (np.uint64(k) for k in (1, 2, 8, 16, 64))
+_1, _2, _3, _8, _64 = (np.uint64(k) for k in (1, 2, 3, 8, 64))
 _TOO_LONG = np.uint64(0xFFFFFFFFFFFFFFF8)  # set in n−1 unless 1 ≤ n ≤ 8
 
 
@@ -162,7 +162,7 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
                 colon = p
                 while text[colon] != 58:
                     colon += _1
-                if colon - p == np.uint64(3) and text[p] == 113 and text[p + _1] == 105 and text[p + _2] == 100:
+                if colon - p == _3 and text[p] == 113 and text[p + _1] == 105 and text[p + _2] == 100:
                     continue  # qid:… names a query, not a feature
                 fault = p
                 whole, identifier = decimal(text, p, colon)

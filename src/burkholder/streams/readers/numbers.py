@@ -1,9 +1,9 @@
 """Decimal text to float64, rounded correctly: the same bits as Python's float().
 
-Up to 19 significant digits are read into an integer m, with the value m·10^q. When m ≤ 2^53 and |q| ≤ 22 both
-are exact in float64 and one multiplication or division rounds once. Otherwise m is multiplied by the
-leading 128 bits of 5^q, which settles the rounding in all but rare cases (Eisel and Lemire, "Number parsing at
-a gigabyte per second", 2021). The rest (20 digits and more, subnormal numbers, ties that 128 bits cannot
+Up to 19 significant digits are read into an integer m, with the value m·10^q. When m ≤ 2^53 and |q| ≤ 22
+both are exact in float64 and one multiplication or division rounds once. Otherwise m is multiplied by the
+leading 128 bits of 5^q, which settles the rounding in all but rare cases (Eisel and Lemire, "Number parsing
+at a gigabyte per second", 2021). The rest (20 digits and more, subnormal numbers, ties that 128 bits cannot
 settle) come back as UNDECIDED, for Python's float() to read.
 """
 
@@ -77,7 +77,7 @@ def scale(m, q):  # type: ignore[no-untyped-def]
 
 @register_jitable
 def decimal(text, start, stop):  # type: ignore[no-untyped-def]
-    """(value, PARSED | UNDECIDED | NOT_A_NUMBER) of the characters start..stop: [sign] digits [. digits] [e digits].
+    """(value, PARSED | UNDECIDED | NOT_A_NUMBER) of text[start:stop]: [sign] digits [. digits] [e digits].
 
     Words such as `nan` and `inf` are not numbers here; neither are spaces, underscores or an empty field.
     """

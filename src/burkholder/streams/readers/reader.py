@@ -16,12 +16,13 @@ KEPT_EXAMPLES = 5
 class Reader:
     """Batches of one file or pipe. Use it once: `for batch in reader`.
 
-    With `classes` labels become ±1 (0 and 1 are taken too) and any other label is a malformed line.
+    With `classes` labels become ±1 (0 and 1 are taken too) and any other label is a malformed line. None
+    leaves it to the first batch: when its labels are two classes, so must all others be.
     """
 
     format = ""
 
-    def __init__(self, name: str, skip_bad: bool = False, classes: bool = False) -> None:
+    def __init__(self, name: str, skip_bad: bool = False, classes: bool | None = False) -> None:
         self.name = name
         self.skip_bad = skip_bad
         self.classes = classes
@@ -32,6 +33,8 @@ class Reader:
     def __iter__(self) -> Iterator[Batch]:
         try:
             for whole in self._batches():
+                if self.classes is None and whole.rows:
+                    self.classes = bool(np.isin(whole.y, (-1.0, 1.0)).all() or np.isin(whole.y, (0.0, 1.0)).all())
                 batch = self._labelled(whole) if self.classes else whole
                 self.rows += batch.rows
                 if batch.rows:

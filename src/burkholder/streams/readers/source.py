@@ -10,7 +10,7 @@ import os
 import sys
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from burkholder.errors import BadInput, BurkholderError, MissingExtra
 
@@ -30,9 +30,10 @@ class Source:
         self.total: int | None = None
         self._waiting = memoryview(b"")
         self._file = self._open(path)
-        self._raw = io.BufferedReader(cast(Any, self._file), 1 << 18) if isinstance(self._file, io.RawIOBase) \
-            else self._file
-        start = self._raw.peek(8)[:8]  # type: ignore[attr-defined]
+        self._raw: Any = self._file
+        if isinstance(self._file, io.RawIOBase):
+            self._raw = io.BufferedReader(self._file, 1 << 18)
+        start = self._raw.peek(8)[:8]
         self.compression = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
         self._stream = self._decompressed()
 
@@ -55,11 +56,11 @@ class Source:
 
     def _decompressed(self) -> Any:
         if self.compression == "gzip":
-            return gzip.GzipFile(fileobj=cast(BinaryIO, self._raw))
+            return gzip.GzipFile(fileobj=self._raw)
         if self.compression == "bzip2":
-            return bz2.BZ2File(cast(BinaryIO, self._raw))
+            return bz2.BZ2File(self._raw)
         if self.compression == "xz":
-            return lzma.LZMAFile(cast(BinaryIO, self._raw))
+            return lzma.LZMAFile(self._raw)
         if self.compression == "zstd":
             return _Zstd(self._raw)
         return self._raw
@@ -106,7 +107,7 @@ class Source:
 
 
 class _Zstd:
-    """Frames of zstd one after another. The library's own file object takes a cut-off frame for a whole one."""
+    """Frames of zstd one after another. (The library's own file object takes a cut-off frame for whole.)"""
 
     def __init__(self, raw: Any) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Delimited text (CSV, TSV and their like) in compiled form: fields found first, then understood by the plan."""
+"""Delimited text (CSV, TSV and their like), compiled: fields are found first, then understood by the plan."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def missing(text, start, stop):  # type: ignore[no-untyped-def]
     """Whether the field says that there is no value."""
     if stop - start > 4:
         return False
-    word = 0
+    word = np.int64(0)
     for at in range(start, stop):
         c = np.int64(text[at])
         word = 256 * word + (c + 32 if 65 <= c <= 90 else c)
+    found = False
     for known in _MISSING_CODES:
-        if word == known:
-            return True
-    return False
+        found = found or word == known
+    return found
 
 
 @register_jitable
 def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-untyped-def]
-    """Find the fields of the record at p: (how many, place after its line end or -1 if unfinished, lines in it).
+    """Find the fields of the record at p: (how many, place after its end or -1 if unfinished, lines in it).
 
     Quoted fields are unquoted in place, once the record is known to be whole. `wrong[0]` is set to the field
     with text behind its closing quote, else -1.
@@ -148,7 +148,7 @@ def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[n
 def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offset, mask, skip, named, origin,
           starts, stops, indptr, indices, values, y, weight, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
-    """Parse whole records. With `named`, `origin` gets (column, start, stop) of the field behind each feature."""
+    """Parse whole records. With `named`, `origin` gets (column, start, stop) of each feature's field."""
     rows, nnz = 0, 0
     number_of_line, largest = state[LINE], state[LARGEST]
     columns = kind.size

@@ -31,7 +31,8 @@ class TextReader(Reader):
 
     longest = 1 << 26  # a line beyond this is taken for a file that is not text
 
-    def __init__(self, source: Source, skip_bad: bool = False, classes: bool = False, block: int = BLOCK) -> None:
+    def __init__(self, source: Source, skip_bad: bool = False, classes: bool | None = False,
+                 block: int = BLOCK) -> None:
         super().__init__(source.name, skip_bad, classes)
         if block < 16:
             raise BadInput("block", block, "give at least 16 bytes")
@@ -54,8 +55,8 @@ class TextReader(Reader):
     def _grow(self) -> None:
         """Twice the room, for a line longer than the block."""
         if self.block >= self.longest:
-            raise self._refused(f"the record is longer than {self.block >> 20} MB; is this {self.format} text, and is "
-                                "every quote closed?")
+            raise self._refused(f"the record is longer than {self.block >> 20} MB; is this {self.format} "
+                                "text, and is every quote closed?")
         old, state = self.raw, self.space.state
         self.block *= 2
         self.raw = bytearray(self.block + 2 * PADDING)
@@ -76,7 +77,8 @@ class TextReader(Reader):
             got = self.source.readinto(self.view[self._stop : PADDING + self.block])
         except Damaged as error:
             line = int(self.space.state[LINE]) + self.raw.count(b"\n", PADDING, self._stop)
-            raise BadLine(self.name, line, str(error)) from None  # its cut-off line must not pass for a whole one
+            # The cut-off last line must not pass for a whole one.
+            raise BadLine(self.name, line, str(error)) from None
         self._stop += got
         if got == 0:
             self.ended = True

@@ -89,7 +89,8 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
 
 
 @compiled
-def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad, state):
+def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad,
+          state):
     # type: ignore[no-untyped-def]
     """Parse whole lines. With offset 1 the constant goes in front of each row."""
     rows, nnz = 0, 0

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba import extending, types
+from numba.extending import register_jitable
 
 PADDING = 64
+
+intrinsic: Any = extending.intrinsic  # what it makes exists only inside compiled loops; it has no type here
 
 _ZEROS = np.uint64(0x3030303030303030)  # eight times the digit 0
 _ABOVE_NINE = np.uint64(0x7676767676767676)  # added to 0..9 it stays below 128
@@ -121,7 +123,7 @@ def digits(typing, text, end, count):  # type: ignore[no-untyped-def]
         raw = builder.load(builder.bitcast(place, word.as_pointer()), align=1, typ=word)
         raw = builder.xor(raw, ir.Constant(word, int(_ZEROS)))
         shift = builder.mul(builder.sub(eight, args[2]), eight)
-        shift = builder.and_(shift, ir.Constant(word, 63))  # a count out of range gives digits without meaning
+        shift = builder.and_(shift, ir.Constant(word, 63))  # a count out of range: digits without meaning
         return builder.shl(builder.lshr(raw, shift), shift)
 
     return types.uint64(text, end, count), build
