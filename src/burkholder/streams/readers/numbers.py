@@ -16,7 +16,7 @@ from burkholder.streams.readers.words import as_float, high, leading
 
 PARSED, UNDECIDED, NOT_A_NUMBER = 0, 1, 2
 
-_LEAST, _MOST = -300, 308  # powers of ten handled here
+_LEAST, _MOST = -330, 308  # powers of ten handled here
 EXACT = np.array([10.0**k for k in range(23)])
 TENS = np.array([10**k for k in range(20)], dtype=np.uint64)
 
