@@ -36,8 +36,9 @@ class CsvReader(TextReader):
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
-        first = [field.strip() for field in next((record for record in csv.reader(
-            io.StringIO(sample), delimiter=self.delimiter) if any(record)), [])]
+        records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
+        trimmed = ([field.strip(" \t\r") for field in record] for record in records)
+        first = next((record for record in trimmed if any(record)), [])
         if not first:
             raise BadInput("path", self.name, "it holds no row")
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))

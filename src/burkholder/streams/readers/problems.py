@@ -14,7 +14,7 @@ _WORDS = {
     BAD_VALUE: "the value in {token} is not a finite number",
     BAD_IMPORTANCE: "the importance weight {token} is not a number ≥ 0",
     BAD_INITIAL: "{token} stands where VW puts an initial prediction; only 0 is supported there",
-    BAD_SCALE: "the scale of namespace {token} is not a finite number",
+    BAD_SCALE: "the scale of namespace {token} is not a finite number of at most 19 digits",
     NO_BAR: "there is no '|' between the label and the features",
     NO_LABEL: "there is no label (a word that touches the '|' is a tag)",
     BAD_COUNT: "{fields} fields where there are {columns} columns",

@@ -52,6 +52,11 @@ def missing(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
+def _blank(c):  # type: ignore[no-untyped-def]
+    return c == 32 or c == 9 or c == 13
+
+
+@register_jitable
 def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-untyped-def]
     """Find the fields of the record at p: (how many, place after its end or -1 if unfinished, lines in it).
 
@@ -63,7 +68,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
     wrong[0] = -1
     begin = p
     while True:
-        while p < stop and text[p] <= 32 and text[p] != 10 and text[p] != delimiter:
+        while p < stop and _blank(text[p]) and text[p] != delimiter:
             p += 1
         quoted = p < stop and text[p] == QUOTE
         if quoted:
@@ -82,7 +87,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
             last = p
             p += 1
             while p < stop and text[p] != delimiter and text[p] != 10:
-                if text[p] > 32 and wrong[0] < 0:
+                if not _blank(text[p]) and wrong[0] < 0:
                     wrong[0] = count
                 p += 1
         else:
@@ -90,7 +95,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
             while p < stop and text[p] != delimiter and text[p] != 10:
                 p += 1
             last = p
-            while last > first and text[last - 1] <= 32:
+            while last > first and _blank(text[last - 1]):
                 last -= 1
         if p >= stop:
             return count, -1, lines
@@ -204,7 +209,7 @@ def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offse
                         reason = BAD_NUMBER
                     index = slot[column] + (count if absent else 0)
                     indices[nnz] = index + offset
-                    values[nnz] = 1.0 if absent else number
+                    values[nnz] = 1.0 if absent or status == UNDECIDED else number
                 elif kind[column] == TARGET:
                     if refused:
                         reason = NO_TARGET if absent else BAD_TARGET

@@ -126,6 +126,8 @@ class TextReader(Reader):
         wrong = np.zeros(batch.rows, dtype=bool)
         for which, slot, start, stop in self.space.doubtful[:count].tolist():
             number = float(bytes(self.view[start:stop]))
+            if which == VALUE:
+                number *= batch.values[slot]  # the parser left the factor in its place
             (batch.values, batch.y, batch.weight)[which][slot] = number
             if abs(number) == float("inf"):
                 row = int(np.searchsorted(batch.indptr, slot, "right")) - 1 if which == VALUE else slot

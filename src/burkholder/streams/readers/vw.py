@@ -81,8 +81,6 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
         elif wrong or number != 0.0 or words > 2:
             return BAD_INITIAL, begin, p, p
         words += 1
-    if p == stop:
-        return NO_BAR, begin, p, p
     if words == 0:
         return NO_LABEL, begin, p, p
     return 0, begin, p, p
@@ -103,16 +101,19 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
     while p < stop:
         begun, unsure, row_start = nnz, state[DOUBTFUL], p
         end = p
-        blank = True
+        blank, bar = True, False
         while text[end] != 10:
             blank = blank and text[end] <= 32
+            bar = bar or text[end] == 124
             end += 1
         if blank:
             number_of_line += 1
             p = end + 1
             continue
         weight[rows] = 1.0
-        reason, fault, fault_end, p = _head(text, p, end, rows, y, weight, doubtful, state)
+        reason, fault, fault_end = NO_BAR, p, end
+        if bar:
+            reason, fault, fault_end, p = _head(text, p, end, rows, y, weight, doubtful, state)
         if offset:
             indices[nnz] = 0
             values[nnz] = 1.0
@@ -159,9 +160,7 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
                 feature = code_of(text, begin, name_end, namespace)
             index = np.int64(feature & mask)
             if status == UNDECIDED:
-                if scale != 1.0:
-                    reason, fault, fault_end = BAD_VALUE, begin, p
-                    break
+                number = 1.0  # the factor of what Python will read
                 _doubt(doubtful, state, VALUE, nnz, from_here, p)
             indices[nnz] = index + offset
             values[nnz] = number * scale
