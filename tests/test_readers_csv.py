@@ -20,18 +20,28 @@ def write(folder, text, name="data.csv"):
     return path
 
 
-word = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), max_size=6).map(str.strip).filter(
-    lambda w: "\n" not in w or w == w.strip())
+word = (
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), max_size=6)
+    .map(str.strip)
+    .filter(lambda w: "\n" not in w or w == w.strip())
+)
 cell = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(10**6), 10**6))
 record = st.tuples(cell, word, st.floats(-100, 100), cell)
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(record, min_size=1, max_size=8), st.sampled_from([16, 100, 1 << 17]), st.sampled_from(",;\t"),
-       st.sampled_from(["\n", "\r\n"]), st.booleans())
+@given(
+    st.lists(record, min_size=1, max_size=8),
+    st.sampled_from([16, 100, 1 << 17]),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
 def test_agrees_with_the_csv_module(tmp_path_factory, records, block, delimiter, end, quote):
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL if quote else csv.QUOTE_MINIMAL)
+    writer = csv.writer(
+        buffer, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL if quote else csv.QUOTE_MINIMAL
+    )
     writer.writerow(["num", "wörd", "target", "n 2"])
     for a, text, y, b in records:
         writer.writerow(["" if a is None else repr(a), text, repr(y), "NA" if b is None else repr(b)])
@@ -47,8 +57,11 @@ def test_agrees_with_the_csv_module(tmp_path_factory, records, block, delimiter,
     # The same rows as batches: names and indices are two spellings of one thing.
     flat = [(k, v) for batch in batches(path, **options) for k, v in zip(batch.indices.tolist(), batch.values.tolist())]
     place = {"num": 0, "n 2": 2, "num?": 3, "n 2?": 5}
-    named = [(place[k] if k in place else 6 + feature_index(k.removeprefix("wörd="), "wörd"), v)
-             for x, _ in expected for k, v in x.items()]
+    named = [
+        (place[k] if k in place else 6 + feature_index(k.removeprefix("wörd="), "wörd"), v)
+        for x, _ in expected
+        for k, v in x.items()
+    ]
     assert flat == named
 
 
@@ -59,17 +72,20 @@ def test_the_intercept_comes_first(tmp_path):
     assert batch.indptr.tolist() == [0, 3, 6] and batch.y.tolist() == [3, 5] and batch.line.tolist() == [2, 3]
 
 
-@pytest.mark.parametrize(("text", "header", "names"), [
-    ("a,b,y\n1,2,3\n", True, ["a", "b", "y"]),
-    ("M,0.5,3\nF,0.25,4\n", False, ["1", "2", "3"]),
-    ("0,1,target\n5,6,1\n7,8,0\n", True, ["0", "1", "target"]),
-    ("1,2,3\n4,5,6\n", False, ["1", "2", "3"]),
-    ("a,NA,3\nb,2,4\n", False, ["1", "2", "3"]),
-    ("\ufeffname,y\nx,1\nz,2\n", True, ["name", "y"]),
-    ('"a b","c,d",y\n1,2,3\n', True, ["a b", "c,d", "y"]),
-    ("\n\na\ty\n1\t2\n", True, ["a", "y"]),
-    ("a;b;y\n1,5;2;3\n", True, ["a", "b", "y"]),
-])
+@pytest.mark.parametrize(
+    ("text", "header", "names"),
+    [
+        ("a,b,y\n1,2,3\n", True, ["a", "b", "y"]),
+        ("M,0.5,3\nF,0.25,4\n", False, ["1", "2", "3"]),
+        ("0,1,target\n5,6,1\n7,8,0\n", True, ["0", "1", "target"]),
+        ("1,2,3\n4,5,6\n", False, ["1", "2", "3"]),
+        ("a,NA,3\nb,2,4\n", False, ["1", "2", "3"]),
+        ("\ufeffname,y\nx,1\nz,2\n", True, ["name", "y"]),
+        ('"a b","c,d",y\n1,2,3\n', True, ["a b", "c,d", "y"]),
+        ("\n\na\ty\n1\t2\n", True, ["a", "y"]),
+        ("a;b;y\n1,5;2;3\n", True, ["a", "b", "y"]),
+    ],
+)
 def test_header_and_delimiter_are_found(tmp_path, text, header, names):
     reader = open_reader(write(tmp_path, text), target="-1")
     assert reader.header is header and reader.plan.names == names
@@ -105,8 +121,14 @@ def test_missing_numbers_are_zero_with_a_flag(tmp_path, token):
 
 
 BAD = {
-    "1,2": "2 fields where there are 3", "1,2,3,4": "4 fields where there are 3", "1,oops,3": "text 'oops' in the numeric column 'b'",
-    "1,2,x": "target 'y' is 'x'", "1,inf,3": "text 'inf'", "1,1e999,3": "'b'", "1,2,-inf": "target 'y'", '1,"2"x,3': "closing quote",
+    "1,2": "2 fields where there are 3",
+    "1,2,3,4": "4 fields where there are 3",
+    "1,oops,3": "text 'oops' in the numeric column 'b'",
+    "1,2,x": "target 'y' is 'x'",
+    "1,inf,3": "text 'inf'",
+    "1,1e999,3": "'b'",
+    "1,2,-inf": "target 'y'",
+    '1,"2"x,3': "closing quote",
     f"1,2,{'9' * 400}": "not finite",
 }
 
@@ -141,17 +163,22 @@ def test_quoted_line_ends_count_as_lines(tmp_path):
 @pytest.mark.parametrize("block", [16, 1 << 16])
 def test_an_open_quote_is_refused(tmp_path, block):
     path = write(tmp_path, 'a,y\nu,1\n"v,2\nw,3\n')
-    with pytest.raises(BadLine, match="line 3: .*quote"):
+    with pytest.raises(BadLine, match=r"line 3: .*quote"):
         list(batches(path, block=block))
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"target": "amout"}, r"no column 'amout' in .*Columns: date, store, amount\. Did you mean 'amount'\?"),
-    ({}, "say which column .*Columns: date, store, amount"), ({"target": "7"}, "no column '7'"), ({"target": "-9"}, "no column '-9'"),
-    ({"target": "amount", "drop": ("stor",)}, "drop = 'stor'.*Did you mean 'store'"),
-    ({"target": "amount", "drop": ("store", "date")}, "no column to learn from"),
-    ({"target": "amount", "delimiter": ",,"}, "delimiter"),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"target": "amout"}, r"no column 'amout' in .*Columns: date, store, amount\. Did you mean 'amount'\?"),
+        ({}, "say which column .*Columns: date, store, amount"),
+        ({"target": "7"}, "no column '7'"),
+        ({"target": "-9"}, "no column '-9'"),
+        ({"target": "amount", "drop": ("stor",)}, "drop = 'stor'.*Did you mean 'store'"),
+        ({"target": "amount", "drop": ("store", "date")}, "no column to learn from"),
+        ({"target": "amount", "delimiter": ",,"}, "delimiter"),
+    ],
+)
 def test_wrong_columns_are_explained(tmp_path, options, words):
     path = write(tmp_path, "date,store,amount\n2024-01-01,a,5\n")
     with pytest.raises(BadInput, match=words):
@@ -172,7 +199,11 @@ def test_two_columns_of_one_name(tmp_path):
 def test_a_wide_table(tmp_path):
     rng = np.random.default_rng(1)
     x = rng.standard_normal((30, 2000))
-    text = ",".join(f"c{i}" for i in range(2000)) + ",y\n" + "".join(",".join(map(repr, row.tolist())) + ",1\n" for row in x)
+    text = (
+        ",".join(f"c{i}" for i in range(2000))
+        + ",y\n"
+        + "".join(",".join(map(repr, row.tolist())) + ",1\n" for row in x)
+    )
     batch = next(iter(batches(write(tmp_path, text), block=64)))
     whole = np.concatenate([batch.values.copy() for batch in batches(tmp_path / "data.csv", block=64)])
     assert batch.rows >= 1 and np.array_equal(whole.reshape(30, 2000), x)

@@ -32,8 +32,13 @@ def whole(path, **options):
     """All rows of a file as one copied batch."""
     copies = [batch.copy() for batch in batches(path, **options)]
     lengths = np.concatenate([np.diff(batch.indptr) for batch in copies])
-    return (lengths, *(np.concatenate([getattr(batch, name) for batch in copies])
-                       for name in ("indices", "values", "y", "weight", "line")))
+    return (
+        lengths,
+        *(
+            np.concatenate([getattr(batch, name) for batch in copies])
+            for name in ("indices", "values", "y", "weight", "line")
+        ),
+    )
 
 
 def same(one, other):
@@ -110,12 +115,16 @@ def test_parquet_is_csv(tmp_path):
     rows = 1000
     columns = {
         "a": [None if i % 10 == 0 else float(v) for i, v in enumerate(rng.standard_normal(rows))],
-        "n": rng.integers(-5, 5, rows).tolist(), "city": [f"c{v}" for v in rng.integers(0, 9, rows)],
-        "w": rng.random(rows).tolist(), "target": rng.standard_normal(rows).tolist(),
+        "n": rng.integers(-5, 5, rows).tolist(),
+        "city": [f"c{v}" for v in rng.integers(0, 9, rows)],
+        "w": rng.random(rows).tolist(),
+        "target": rng.standard_normal(rows).tolist(),
     }
     parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-    lines = [",".join("" if columns[c][i] is None else (str if c == "city" else repr)(columns[c][i]) for c in columns)
-             for i in range(rows)]
+    lines = [
+        ",".join("" if columns[c][i] is None else (str if c == "city" else repr)(columns[c][i]) for c in columns)
+        for i in range(rows)
+    ]
     (tmp_path / "t.csv").write_text(",".join(columns) + "\n" + "\n".join(lines) + "\n")
     for intercept in (False, True):
         mine, theirs = (whole(tmp_path / f"t.{kind}", weight="w", intercept=intercept) for kind in ("parquet", "csv"))
@@ -127,7 +136,9 @@ def test_parquet_values_that_cannot_be_used(tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"flag": [True, False, None], "x": [1.0, float("inf"), 3.0], "y": [1.0, 2.0, None]}), path)
+    parquet.write_table(
+        pa.table({"flag": [True, False, None], "x": [1.0, float("inf"), 3.0], "y": [1.0, 2.0, None]}), path
+    )
     with pytest.raises(BadLine, match=r"line 2: .*'x'"):
         whole(path)
     reader = open_reader(path, skip_bad=True)
@@ -155,7 +166,12 @@ def stored(tmp_path):
     lengths = rng.integers(0, 6, 300)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     indices = rng.integers(0, 1000, indptr[-1]).astype(np.int32)
-    return {"indptr": indptr, "indices": indices, "values": rng.standard_normal(indptr[-1]), "y": rng.standard_normal(300)}
+    return {
+        "indptr": indptr,
+        "indices": indices,
+        "values": rng.standard_normal(indptr[-1]),
+        "y": rng.standard_normal(300),
+    }
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -171,8 +187,12 @@ def test_npz(tmp_path, stored, save, chunk):
         values = np.concatenate([batch.values for batch in got])
         indices = np.concatenate([batch.indices for batch in got])
         if intercept:
-            starts = np.concatenate([batch.indptr[:-1] + before for batch, before in
-                                     zip(got, np.cumsum([0] + [len(batch.values) for batch in got]))])
+            starts = np.concatenate(
+                [
+                    batch.indptr[:-1] + before
+                    for batch, before in zip(got, np.cumsum([0] + [len(batch.values) for batch in got]))
+                ]
+            )
             assert (values[starts] == 1.0).all() and (indices[starts] == 0).all()
             values, indices = np.delete(values, starts), np.delete(indices, starts) - 1
         assert np.array_equal(y, stored["y"]) and np.array_equal(values, stored["values"])
@@ -182,13 +202,22 @@ def test_npz(tmp_path, stored, save, chunk):
 def test_npz_as_scipy_writes_it_and_dense(tmp_path):
     x = np.arange(12.0).reshape(4, 3)
     np.savez(tmp_path / "d.npz", X=x, y=np.ones(4))
-    assert [(i.tolist(), v.tolist()) for (i, v), _ in read(tmp_path / "d.npz")] == [([0, 1, 2], row.tolist()) for row in x]
+    assert [(i.tolist(), v.tolist()) for (i, v), _ in read(tmp_path / "d.npz")] == [
+        ([0, 1, 2], row.tolist()) for row in x
+    ]
     from scipy import sparse
 
     matrix = sparse.csr_matrix(x)
-    np.savez(tmp_path / "s.npz", indptr=matrix.indptr, indices=matrix.indices, data=matrix.data.astype(np.float32),
-             shape=matrix.shape, y=np.array([0, 1, 0, 1]), weight=np.array([1, 2, 3, 4]))
-    lengths, indices, values, y, weight, _ = whole(tmp_path / "s.npz", classes=True)
+    np.savez(
+        tmp_path / "s.npz",
+        indptr=matrix.indptr,
+        indices=matrix.indices,
+        data=matrix.data.astype(np.float32),
+        shape=matrix.shape,
+        y=np.array([0, 1, 0, 1]),
+        weight=np.array([1, 2, 3, 4]),
+    )
+    _, _, values, y, weight, _ = whole(tmp_path / "s.npz", classes=True)
     assert np.array_equal(values, x.ravel()[1:]) and y.tolist() == [-1, 1, -1, 1] and weight.tolist() == [1, 2, 3, 4]
 
 
@@ -212,10 +241,14 @@ def test_a_half_written_folder_is_not_left_behind(tmp_path):
 
 
 BROKEN = {
-    "no array 'y'": {"y": None}, "has no array 'values'|no array 'data'": {"values": None},
-    "needs? 301|entries": {"indptr": np.arange(5)}, "points past": {"values": np.ones(3)},
-    "decreases": {"indptr": np.concatenate([[0, 5, 3], np.full(298, 5)])}, "outside": {"indices": np.full(2000, -1)},
-    "one row of numbers": {"y": np.array(["a"] * 300)}, "not finite": {"values": np.full(2000, np.nan)},
+    "no array 'y'": {"y": None},
+    "has no array 'values'|no array 'data'": {"values": None},
+    "needs? 301|entries": {"indptr": np.arange(5)},
+    "points past": {"values": np.ones(3)},
+    "decreases": {"indptr": np.concatenate([[0, 5, 3], np.full(298, 5)])},
+    "outside": {"indices": np.full(2000, -1)},
+    "one row of numbers": {"y": np.array(["a"] * 300)},
+    "not finite": {"values": np.full(2000, np.nan)},
 }
 
 
@@ -234,11 +267,18 @@ def test_not_an_archive(tmp_path):
         whole(path)
 
 
-@pytest.mark.parametrize(("path", "options", "words"), [
-    ("missing.csv", {}, "no such file"), (".", {"format": "csv"}, "folder"), ("data.csv", {"format": "libsv"}, "did you mean 'libsvm'"),
-    ("data.svm", {"target": "y"}, "says nothing about a libsvm file"), ("data.csv", {"block": 3, "target": "y"}, "block"),
-    ("-", {"format": "parquet"}, "not read from a pipe"), ("dat.csv", {}, r"Did you mean '.*data\.csv'"),
-])
+@pytest.mark.parametrize(
+    ("path", "options", "words"),
+    [
+        ("missing.csv", {}, "no such file"),
+        (".", {"format": "csv"}, "folder"),
+        ("data.csv", {"format": "libsv"}, "did you mean 'libsvm'"),
+        ("data.svm", {"target": "y"}, "says nothing about a libsvm file"),
+        ("data.csv", {"block": 3, "target": "y"}, "block"),
+        ("-", {"format": "parquet"}, "not read from a pipe"),
+        ("dat.csv", {}, r"Did you mean '.*data\.csv'"),
+    ],
+)
 def test_what_cannot_be_opened(tmp_path, path, options, words):
     (tmp_path / "data.csv").write_text("a,y\n1,2\n")
     (tmp_path / "data.svm").write_text("1 1:1\n")

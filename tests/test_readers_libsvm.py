@@ -17,13 +17,19 @@ def rows(path, **options):
     for batch in batches(path, "libsvm", **options):
         for i in range(batch.rows):
             part = slice(batch.indptr[i], batch.indptr[i + 1])
-            out.append((batch.y[i], list(zip(batch.indices[part].tolist(), batch.values[part].tolist())), int(batch.line[i])))
+            out.append(
+                (batch.y[i], list(zip(batch.indices[part].tolist(), batch.values[part].tolist())), int(batch.line[i]))
+            )
     return out
 
 
 value = st.one_of(
-    st.floats(-1e9, 1e9).map(repr), st.integers(-(10**10), 10**10).map(str), st.sampled_from(["1", "0", "-1", "+1", ".5", "2."]),
-    st.floats(0, 1).map(lambda v: f"{v:.6g}"), st.floats(0, 1).map(lambda v: f"{v:.20f}"), st.just("1e-310"),
+    st.floats(-1e9, 1e9).map(repr),
+    st.integers(-(10**10), 10**10).map(str),
+    st.sampled_from(["1", "0", "-1", "+1", ".5", "2."]),
+    st.floats(0, 1).map(lambda v: f"{v:.6g}"),
+    st.floats(0, 1).map(lambda v: f"{v:.20f}"),
+    st.just("1e-310"),
 )
 feature = st.tuples(st.integers(0, 2**31 - 3), value)
 row = st.tuples(value, st.lists(feature, max_size=6))
@@ -32,8 +38,12 @@ tail = st.sampled_from(["", " ", "  ", " # a: comment", " #c", "\r"])
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.tuples(row, blank, tail, st.booleans()), min_size=1, max_size=12), st.sampled_from([16, 64, 333, 1 << 16]),
-       st.booleans(), st.booleans())
+@given(
+    st.lists(st.tuples(row, blank, tail, st.booleans()), min_size=1, max_size=12),
+    st.sampled_from([16, 64, 333, 1 << 16]),
+    st.booleans(),
+    st.booleans(),
+)
 def test_reads_what_was_written(tmp_path_factory, content, block, newline, intercept):
     lines, expected = [], []
     for (label, features), space, end, empty in content:
@@ -83,11 +93,27 @@ def test_query_numbers_are_no_features(tmp_path):
 
 
 BAD = {
-    "x 1:2": "label 'x'", "1 2": "'2' is not a feature", "1 a:2": "'a:2' is not a feature", "1 2:": "value in '2:'",
-    "1 2:x": "value in '2:x'", "1 2:1:3": "value in '2:1:3'", "1 99999999999:1": "above", "1 -2:1": "is not a feature",
-    "1 2:nan": "value", "1 2:inf": "value", "1 2:1e999": "value", "nan 1:1": "label", "1,2 1:1": "label", "1 2.5:1": "feature",
-    "1 2147483647:1": "above", "1 :5": "feature", "1 3:1.5.5": "value", "1 3:12345678x": "value", "1 3:1.2345678x": "value",
-    f"1 3:{'9' * 400}": "not finite", f"{'9' * 400} 1:1": "not finite",
+    "x 1:2": "label 'x'",
+    "1 2": "'2' is not a feature",
+    "1 a:2": "'a:2' is not a feature",
+    "1 2:": "value in '2:'",
+    "1 2:x": "value in '2:x'",
+    "1 2:1:3": "value in '2:1:3'",
+    "1 99999999999:1": "above",
+    "1 -2:1": "is not a feature",
+    "1 2:nan": "value",
+    "1 2:inf": "value",
+    "1 2:1e999": "value",
+    "nan 1:1": "label",
+    "1,2 1:1": "label",
+    "1 2.5:1": "feature",
+    "1 2147483647:1": "above",
+    "1 :5": "feature",
+    "1 3:1.5.5": "value",
+    "1 3:12345678x": "value",
+    "1 3:1.2345678x": "value",
+    f"1 3:{'9' * 400}": "not finite",
+    f"{'9' * 400} 1:1": "not finite",
 }
 
 

@@ -45,13 +45,14 @@ def bits(value: float) -> bytes:
 spelled = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.floats(allow_nan=False, allow_infinity=False).flatmap(
-        lambda v: st.integers(0, 25).map(lambda digits: f"{v:.{digits}g}")),
+        lambda v: st.integers(0, 25).map(lambda digits: f"{v:.{digits}g}")
+    ),
     st.tuples(st.integers(-(10**25), 10**25), st.integers(-345, 320)).map(lambda p: f"{p[0]}e{p[1]}"),
     # Half-way between two floats, and one beside it: rounding is decided by the last digit.
     st.tuples(st.integers(2**53, 2**54), st.integers(0, 8), st.integers(-1, 1)).map(
-        lambda p: str((2 * p[0] + 1) * 2 ** p[1] + p[2])),
-    st.tuples(st.integers(2**52, 2**53), st.integers(1, 4)).map(
-        lambda p: f"{(2 * p[0] + 1) * 5 ** p[1]}e-{p[1]}"),
+        lambda p: str((2 * p[0] + 1) * 2 ** p[1] + p[2])
+    ),
+    st.tuples(st.integers(2**52, 2**53), st.integers(1, 4)).map(lambda p: f"{(2 * p[0] + 1) * 5 ** p[1]}e-{p[1]}"),
     st.from_regex(r"\A[+-]?[0-9]{0,12}\.?[0-9]{1,12}\Z"),
 )
 
@@ -59,7 +60,9 @@ spelled = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(spelled, min_size=1, max_size=40))
 @example(["0", "-0", "-0.0", "5.", ".5", "1e22", "1e23", "9007199254740993", "1e308", "4.9e-324", "2e-324", "1e309"])
-@example(["9007199254740992.999999999", "0.30000000000000004", "1.7976931348623159e308", "123456789012345678901234567890"])
+@example(
+    ["9007199254740992.999999999", "0.30000000000000004", "1.7976931348623159e308", "123456789012345678901234567890"]
+)
 def test_same_bits_as_float(tokens):
     out, status = parse(tokens)
     for token, value, verdict in zip(tokens, out, status):
@@ -77,7 +80,9 @@ def test_shortest_spellings_are_decided_here(tokens):
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.text("0123456789+-.eE_ nxaif", max_size=9), min_size=1, max_size=20))
-@example(["", "+", "-", ".", "e5", "1e", "1e+", "nan", "inf", "-inf", "1_0", "1 ", " 1", "--1", "1..2", "0x10", "1e5.0"])
+@example(
+    ["", "+", "-", ".", "e5", "1e", "1e+", "nan", "inf", "-inf", "1_0", "1 ", " 1", "--1", "1..2", "0x10", "1e5.0"]
+)
 def test_everything_else_is_no_number(tokens):
     _, status = parse(tokens)
     for token, verdict in zip(tokens, status):

@@ -25,13 +25,19 @@ def rows(path, **options):
 name = st.one_of(st.text("abcxyz_.^é", min_size=1, max_size=7), st.integers(0, 10**22).map(str))
 number = st.one_of(st.floats(-1e6, 1e6).map(repr), st.integers(0, 999).map(str), st.sampled_from(["1e-3", "+2", ".5"]))
 feature = st.tuples(st.one_of(name, st.just("")), st.one_of(st.none(), number)).filter(lambda f: f[0] or f[1])
-namespace = st.tuples(st.one_of(name, st.just("")), st.one_of(st.none(), st.sampled_from(["2", "0.5"])), st.lists(feature, max_size=5))
+namespace = st.tuples(
+    st.one_of(name, st.just("")), st.one_of(st.none(), st.sampled_from(["2", "0.5"])), st.lists(feature, max_size=5)
+)
 head = st.tuples(number, st.one_of(st.none(), st.floats(0, 9).map(repr)), st.sampled_from(["", "'tag", "tag"]))
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.tuples(head, st.lists(namespace, min_size=1, max_size=3)), min_size=1, max_size=6),
-       st.sampled_from([16, 200, 1 << 16]), st.sampled_from([4, 18, 30]), st.booleans())
+@given(
+    st.lists(st.tuples(head, st.lists(namespace, min_size=1, max_size=3)), min_size=1, max_size=6),
+    st.sampled_from([16, 200, 1 << 16]),
+    st.sampled_from([4, 18, 30]),
+    st.booleans(),
+)
 def test_reads_what_was_written(tmp_path_factory, content, block, bits, intercept):
     lines, expected = [], []
     mask = (1 << bits) - 1
@@ -66,9 +72,19 @@ def test_the_index_is_the_documented_one(tmp_path):
 
 
 BAD = {
-    "1 a b": "no '|'", "|a b": "no label", "1|a b": "no label", "x |a b": "label 'x'", "1 -2 |a b": "importance weight '-2'",
-    "1 w |a b": "importance weight 'w'", "1 1 0.5 |a b": "initial prediction", "1 |a b:c": "value in 'b:c'",
-    "1 |a:b c": "scale of namespace 'a:b'", "1 |a b:": "value", "1 |a b:nan": "value", "1 |a b:1e999": "value", "1:2 |a b": "label",
+    "1 a b": "no '|'",
+    "|a b": "no label",
+    "1|a b": "no label",
+    "x |a b": "label 'x'",
+    "1 -2 |a b": "importance weight '-2'",
+    "1 w |a b": "importance weight 'w'",
+    "1 1 0.5 |a b": "initial prediction",
+    "1 |a b:c": "value in 'b:c'",
+    "1 |a:b c": "scale of namespace 'a:b'",
+    "1 |a b:": "value",
+    "1 |a b:nan": "value",
+    "1 |a b:1e999": "value",
+    "1:2 |a b": "label",
 }
 
 
