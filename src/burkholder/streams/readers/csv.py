@@ -76,9 +76,10 @@ class CsvReader(TextReader):
 
     def _survey(self, sample: str) -> tuple[np.ndarray, np.ndarray]:
         """For each column: whether the first record holds text there, and whether a later one does."""
-        copy = np.frombuffer(bytearray(sample.encode()), dtype=np.uint8)
+        text = bytes(PADDING) + sample.encode() + bytes(PADDING)
+        copy = np.frombuffer(bytearray(text), dtype=np.uint8)
         seen = np.zeros((len(self._starts), 2, 3), dtype=np.int64)
-        survey(copy, 0, len(copy), ord(self.delimiter), self._starts, self._stops, seen)
+        survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), self._starts, self._stops, seen)
         return seen[:, 0, 2] > 0, seen[:, 1, 2] > 0
 
     def _skip_header(self) -> None:

@@ -24,13 +24,13 @@ from burkholder.streams.readers.batch import (
     ROWS,
     VALUE,
 )
-from burkholder.streams.readers.numbers import EXACT, NOT_A_NUMBER, PARSED, TENS, UNDECIDED, decimal
+from burkholder.streams.readers.numbers import EXACT, NOT_A_NUMBER, PARSED, TENS, UNDECIDED, decimal, scale
 from burkholder.streams.readers.problems import BAD_FEATURE, BAD_ID, BAD_LABEL, BAD_VALUE, MOST_FEATURES
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.text import TextReader
 from burkholder.streams.readers.words import PADDING, digits, lowest, marks, number, ones, strange
 
-_1, _2, _3, _8, _64 = (np.uint64(k) for k in (1, 2, 3, 8, 64))
+_0, _1, _2, _3, _8, _10, _16, _18, _64 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 10, 16, 18, 64))
 _TOO_LONG = np.uint64(0xFFFFFFFFFFFFFFF8)  # set in n−1 unless 1 ≤ n ≤ 8
 
 
@@ -145,12 +145,23 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
                 c = text[s]
                 k += _1
                 part = s - point - _1
-                right = digits(text, s, part)
+                right = digits(text, s, min(part, _8))
                 odd |= strange(right)
-                if part - _1 < _8:
+                if part <= _8 and part > _0:
                     m = m * TENS[part] + number(right)
                     value = np.float64(np.int64(m)) / EXACT[part]
                     odd |= m >> np.uint64(53)  # beyond it m is not exact
+                elif part <= _18 and m < _10:
+                    if part > _16:
+                        first = digits(text, s - _16, part - _16)
+                        odd |= strange(first)
+                        m = m * TENS[part - _16] + number(first)
+                    between = min(part - _8, _8)
+                    middle = digits(text, s - _8, between)
+                    odd |= strange(middle)
+                    m = m * TENS[between] + number(middle)
+                    value, status = scale(m * TENS[_8] + number(right), -np.int64(part))
+                    odd |= np.uint64(status != PARSED)
                 else:
                     odd = _1
             if odd != np.uint64(0) or c > 32:

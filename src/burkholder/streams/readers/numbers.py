@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.streams.readers.words import as_float, high, leading
+from burkholder.streams.readers.words import as_float, high, leading, plain
 
 PARSED, UNDECIDED, NOT_A_NUMBER = 0, 1, 2
 
@@ -79,12 +79,27 @@ def scale(m, q):  # type: ignore[no-untyped-def]
 def decimal(text, start, stop):  # type: ignore[no-untyped-def]
     """(value, PARSED | UNDECIDED | NOT_A_NUMBER) of text[start:stop]: [sign] digits [. digits] [e digits].
 
-    Words such as `nan` and `inf` are not numbers here; neither are spaces, underscores or an empty field.
+    The text needs 8 spare bytes before `start`. Words such as `nan` and `inf` are not numbers here; neither
+    are spaces, underscores or an empty field.
     """
     at, end = np.int64(start), np.int64(stop)  # unsigned places would turn into floats when 1 is added
     negative = at < end and text[at] == 45
     if at < end and (text[at] == 45 or text[at] == 43):
         at += 1
+    length = end - at
+    if 1 <= length <= 16:  # the usual spellings, eight characters at a time
+        tail = min(length, 8)
+        m, count, fraction, odd = plain(text, end, tail)
+        if length > 8:
+            head, more, before, strangers = plain(text, end - 8, length - 8)
+            m = m + head * TENS[count]
+            odd |= strangers | np.uint64(before >= 0 and fraction >= 0)
+            count += more
+            if before >= 0:
+                fraction = before + 8
+        if odd == np.uint64(0) and count > 0:
+            value, status = scale(m, -max(fraction, 0))
+            return (-value if negative else value), status
     m = np.uint64(0)
     kept, seen, fraction, point = 0, 0, 0, False
     while at < end:

@@ -22,6 +22,8 @@ intrinsic: Any = extending.intrinsic  # what it makes exists only inside compile
 _ZEROS = np.uint64(0x3030303030303030)  # eight times the digit 0
 _ABOVE_NINE = np.uint64(0x7676767676767676)  # added to 0..9 it stays below 128
 _TOP_BITS = np.uint64(0x8080808080808080)
+_POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)  # what a point becomes when 0 is taken off
+_ONES = np.uint64(0x0101010101010101)
 
 
 def _place(context: Any, builder: Any, signature: Any, args: Any, kind: Any) -> Any:
@@ -142,3 +144,21 @@ def number(word):  # type: ignore[no-untyped-def]
     low = (word & np.uint64(0x000000FF000000FF)) * np.uint64(100 + (1000000 << 32))
     top = ((word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)) * np.uint64(1 + (10000 << 32))
     return (low + top) >> np.uint64(32)
+
+
+@register_jitable
+def plain(text, end, count):  # type: ignore[no-untyped-def]
+    """The 1 ≤ `count` ≤ 8 characters before `end` as a number with at most one point.
+
+    (digits as an integer, how many, how many behind the point or -1 without one, 0 if nothing else was there)
+    """
+    word = digits(text, end, count)
+    other = word ^ _POINTS
+    hit = (other - _ONES) & ~other & _TOP_BITS
+    if hit == np.uint64(0):
+        return number(word), np.int64(count), -1, strange(word)
+    place = lowest(hit) & np.uint64(0x38)
+    below = (np.uint64(1) << place) - np.uint64(1)
+    # Close the gap: what stands before the point moves up by one character.
+    word = ((word & below) << np.uint64(8)) | (word & ~((below << np.uint64(8)) | np.uint64(0xFF)))
+    return number(word), np.int64(count) - 1, 7 - np.int64(place >> np.uint64(3)), strange(word)
