@@ -19,7 +19,8 @@ CAPPED = 8  # rounds whose prediction was held at ±1e300
 DELAYED = 9  # rounds learned after a later prediction had been played
 WEIGHT = 10  # sum of importance weights
 CLIPPED = 11  # rounds whose prediction was clipped to ±B
-SLOTS = 12
+ERROR = 12  # additive error of the general strategy, summed
+SLOTS = 13
 
 
 def empty() -> np.ndarray:

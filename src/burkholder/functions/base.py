@@ -33,8 +33,16 @@ class BurkholderFunction:
     kind: ClassVar[str] = "additive"  # or "time-indexed", "generalised"
     structure: frozenset[str] = frozenset()
     lipschitz: float = 1.0  # L: |δ| never exceeds it
+    growable: bool = True  # whether new coordinates may appear, as zeros, at any time
     needs_lipschitz: bool = True  # whether the guarantee rests on |δ| ≤ L
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
+
+    def fitted(self, lipschitz: float, curvature: float) -> BurkholderFunction:
+        """This function with L (and ρ) taken from the loss, where its options left them open."""
+        facts = {"lipschitz": lipschitz, "curvature": curvature}
+        options = getattr(self, "options", {})
+        open_ones = {key: facts[key] for key in facts if key in options and options[key] is None}
+        return type(self)(**{**options, **open_ones}) if open_ones else self
 
     # --- the mathematics -------------------------------------------------------------------------------
     def zero(self, dim: int = 1) -> Tau:
@@ -86,12 +94,41 @@ class BurkholderFunction:
 
     # --- for verification: where the properties must hold -------------------------------------------------
     def points(self, rng: np.random.Generator, count: int, dim: int) -> tuple[Tau, np.ndarray]:
-        """States and features of many scales at which 2° and 3° are to be searched."""
-        raise NotImplementedError
+        """States and features of many scales at which 2° and 3° are to be searched.
+
+        Unless a function knows its domain better: states that random play reaches from ζ₀.
+        """
+        x = self.features(rng, count, dim)
+        tau = tuple(np.broadcast_to(part, (count, *part.shape)).copy() for part in self.zero(dim))
+        for _ in range(int(rng.integers(0, 12))):
+            past = x if rng.random() < 0.5 else self.features(rng, count, dim)
+            delta = self.lipschitz * rng.choice([-1.0, 1.0, 0.3], count)
+            tau = self.advance(tau, past, np.zeros(count), delta)
+        return tau, x
+
+    def features(self, rng: np.random.Generator, count: int, dim: int) -> np.ndarray:
+        """Features that the function admits."""
+        return wide(rng, count, dim, 2.0)
 
     def comparators(self, rng: np.random.Generator, count: int, dim: int) -> np.ndarray:
         """Comparators against which V must bound linearised regret."""
         return wide(rng, count, dim)
+
+    def plays(self, rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+        """Predictions to go with searched points; 0 where U depends on ŷ through δŷ alone."""
+        return np.zeros(x.shape[:-1])
+
+    def magnitude(self, tau: Tau) -> np.ndarray:
+        """The size of the terms U is made of: what rounding errors are relative to."""
+        return np.abs(self.value(tau))
+
+    def linearised(self, w: np.ndarray, tau: Tau) -> np.ndarray:
+        """Σδŷ − ⟨w, Σδx⟩ less what curvature gives back: an upper bound on regret, from the state alone."""
+        return tau[0] - np.einsum("...i,...i->...", w, tau[1]) - self.refine(w, tau)
+
+    def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
+        """What curvature takes off the linearised regret against w; 0 for losses that are merely convex."""
+        return np.zeros(np.shape(w)[:-1])
 
     def sizes(self, x: np.ndarray) -> dict[str, tuple[np.ndarray, float]]:
         """Assumptions on features: name -> (what was seen of x, its limit)."""

@@ -15,7 +15,7 @@ from burkholder import geometries, potentials
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
 from burkholder.geometries import Coordinates
-from burkholder.potentials import Mixture, batch
+from burkholder.potentials import Mixture, Quadratic, batch
 
 CLOCKS = ("square", "gradient", "count")
 
@@ -24,7 +24,8 @@ class Linear(BurkholderFunction):
     """A linear learner's Burkholder function, from a potential, a geometry and a clock."""
 
     def __init__(
-        self, name: str, potential: Any, geometry: Any, clock: str, lipschitz: float = 1.0, feature_bound: float = math.inf
+        self, name: str, potential: Any, geometry: Any, clock: str, lipschitz: float = 1.0,
+        feature_bound: float = math.inf,
     ) -> None:
         self.name, self.potential, self.geometry, self.clock = name, potential, geometries.get(geometry), clock
         self.lipschitz = positive("lipschitz", lipschitz)
@@ -100,6 +101,16 @@ class Linear(BurkholderFunction):
     def target(self, tau: Tau) -> np.ndarray:
         return self._total(batch.target, tau)
 
+    def magnitude(self, tau: Tau) -> np.ndarray:
+        g, s = self._reduced(tau[1]), tau[2]
+        if isinstance(self.potential, Quadratic):
+            size = 0.5 * (np.square(g) + s) / self.potential.strength
+        elif hasattr(self.potential, "radius"):
+            size = self.potential.radius * (g + np.sqrt(s))
+        else:
+            size = self.potential.scale + np.abs(batch.value(self.potential, g, s, *(tau[3:] or (0.0, 0.0))))
+        return np.abs(tau[0]) + (size.sum(axis=-1) if self.separable else size)
+
     def _cost(self, size: np.ndarray, tau: Tau) -> np.ndarray:
         """A from the comparator's norm (per coordinate, or ‖w‖_* alone)."""
         memory = tau[3:] if self.remembers else (0.0, 0.0)
@@ -166,8 +177,8 @@ class Linear(BurkholderFunction):
             x *= np.where(rng.random((count, 1)) < 0.5, 1.0, rng.random((count, 1)))
             t = np.floor(10.0 ** rng.uniform(0, 7, count)) - 1.0
             g = wide(rng, count, dim, 0.0)
-            norm = np.maximum(self._size(g), 1e-300)[..., None]
-            reach = self.lipschitz * self.feature_bound * np.minimum(t, 40.0 * np.sqrt(t))
+            norm = np.maximum(self._reduced(g), 1e-300)[..., None]
+            reach = self.lipschitz * self.feature_bound * np.minimum(t, 25.0 * np.sqrt(t))
             g = g / norm * (reach * rng.random(count))[:, None]
             return (np.zeros(count), g, t), x
         reduced = np.maximum(self._reduced(g), 1e-300)
@@ -175,7 +186,7 @@ class Linear(BurkholderFunction):
         start = getattr(self.potential, "start", None)
         if start is not None:
             # exponentials: stay where exp(g²/2D) is a number
-            cap = np.sqrt(1200.0 * (start + s))
+            cap = np.sqrt(800.0 * (start + s))
             shrink = np.minimum(1.0, cap / reduced)
             g = g * (shrink if self.separable else shrink[..., None])
         if not self.remembers:
