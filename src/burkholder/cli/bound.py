@@ -10,7 +10,8 @@ import typer
 def bound(
     rounds: Annotated[int, typer.Option(help="How many rounds, n.", min=1)],
     learner: Annotated[str, typer.Option(help="Which learner; see `burkholder list`.")] = "square-function",
-    norm: Annotated[float, typer.Option(help="Size of the features: their norm, or of each one (per coordinate).")] = 1.0,
+    norm: Annotated[float, typer.Option(
+        help="Size of the features: their norm, or of each one where the learner works per coordinate.")] = 1.0,
     radius: Annotated[float, typer.Option(help="Size of the comparators, in the dual norm or per coordinate.")] = 1.0,
     features: Annotated[int, typer.Option(help="How many features a row has.", min=1)] = 1,
     loss: Annotated[str, typer.Option(help="Which loss.")] = "absolute",

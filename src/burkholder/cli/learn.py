@@ -22,7 +22,8 @@ def learn(
     learner: Annotated[str, typer.Option(help="Which learner; see `burkholder list`.")] = "auto",
     option: Annotated[list[str] | None, typer.Option(
         help="key=value for the learner or the loss, such as radius=10 or quantile=0.9. May be repeated.")] = None,
-    radius: Annotated[float, typer.Option(help="Size of the comparators the bounds are stated for.")] = 1.0,
+    radius: Annotated[float | None, typer.Option(
+        help="Size of the comparators the bounds are stated for. If not given: the learner's own, or 1.")] = None,
     passes: Annotated[int, typer.Option(help="How often to go through the data.", min=1)] = 1,
     intercept: Annotated[bool, typer.Option(help="Add a constant feature.")] = True,
     weight: Annotated[str | None, typer.Option(help="Column of importance weights.")] = None,

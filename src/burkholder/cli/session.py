@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from importlib.resources import files
 from typing import Any
 
 from burkholder import losses
-from burkholder.cli.console import progress, say
+from burkholder.cli.console import progress
 from burkholder.cli.interrupts import Interrupts
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
-from burkholder.errors import BadInput
+from burkholder.errors import BadInput, BadLine
 from burkholder.streams.engine import open_learner
 from burkholder.streams.readers import open_reader
 
@@ -25,11 +26,11 @@ class Session:
     """Reads, learns, counts. `complete` is False until the last row of the last pass was learned."""
 
     def __init__(self, data: str, name: str, reading: dict[str, Any], loss: str | None, learner: str,
-                 options: list[str], radius: float, passes: int, dtype: str, predictions: str | None,
+                 options: list[str], radius: float | None, passes: int, dtype: str, predictions: str | None,
                  quiet: bool) -> None:
         if passes > 1 and data == "-":
             raise BadInput("passes", passes, "standard input can be read once only; give a file")
-        if not 0.0 < radius < float("inf"):
+        if radius is not None and not 0.0 < radius < float("inf"):
             raise BadInput("radius", radius, "give a positive finite number")
         self.data, self.name, self.reading = data, name, reading
         self.learner_name, self.radius, self.passes, self.dtype = learner, radius, passes, dtype
@@ -45,6 +46,7 @@ class Session:
         self.seconds = self.weight = 0.0
         self.first_pass: tuple[float, float, int, int] | None = None  # loss, weight, errors, rounds
         self.format = ""
+        self.stated_for: float | None = None  # the radius the bounds were last stated for; None: the learner's own
 
     # -- setting up --------------------------------------------------------------------------------------
     def _choose(self, loss: str) -> None:
@@ -83,7 +85,7 @@ class Session:
                 interrupts.busy = True
                 if self.learner is None:
                     self._choose("logistic" if reader.classes else "squared")
-                yhat = self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
+                yhat = self._learn(batch)
                 self.weight += float(batch.weight.sum())
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
@@ -102,6 +104,16 @@ class Session:
         if self.passes_done == 0:
             self.first_pass = self._totals()
         return True
+
+    def _learn(self, batch: Any) -> Any:
+        """Learn a batch; what the learner refuses gets the line it came from."""
+        try:
+            return self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
+        except BadInput as error:
+            place = re.search(r"\[(\d+)\]$", error.argument)
+            if place is None:
+                raise
+            raise BadLine(self.name, int(batch.line[int(place[1])]), str(error)) from None
 
     def _look(self, reader: Any) -> None:
         self.features, self.format = reader.features, reader.format
@@ -129,10 +141,21 @@ class Session:
     def _bound(self, kind: str) -> float | None:
         """`bound` or `realised` over the ball; None where the learner states none."""
         state = getattr(self.learner.certificate(), kind, None)
-        try:
-            return None if state is None else float(state(radius=self.radius))
-        except BadInput:
+        if state is None:
             return None
+        for radius in ((None, 1.0) if self.radius is None else (self.radius,)):
+            try:
+                number = float(state(radius=radius))
+            except BadInput:
+                continue  # no ball of its own, or none at all
+            self.stated_for = radius
+            return number
+        return None
+
+    def _radius(self) -> float | None:
+        """The radius the bounds are stated for, as a number where it is known."""
+        own = getattr(getattr(self.learner, "function", None), "default_radius", None)
+        return self.stated_for if self.stated_for is not None or own is None else own()
 
     def _line(self, share: float | None, seconds: float) -> str:
         loss, regret = self.mean_loss, self._bound("realised")
@@ -151,8 +174,8 @@ class Session:
             "data": self.name, "format": self.format, "rounds": rounds, "passes": self.passes,
             "features": self.features, "loss": losses.name(self.loss), "learner": self.learner_name,
             "mean_loss": self.mean_loss, "error_rate": self.error_rate,
-            "cumulative_loss": self.learner.cumulative_loss, "radius": self.radius,
-            "bound": self._bound("bound"), "realised_regret_bound": self._bound("realised"),
+            "cumulative_loss": self.learner.cumulative_loss,
+            "bound": self._bound("bound"), "realised_regret_bound": self._bound("realised"), "radius": self._radius(),
             "potential": certificate.potential, "guarantees": told["guarantees"],
             "assumptions": told["assumptions"], "valid": told["valid"], "notes": told["notes"],
             "bad_lines": self.bad_lines, "complete": self.complete, "seconds": self.seconds,
@@ -167,7 +190,7 @@ class Session:
         if self.error_rate is not None:
             lines.append(f"  error rate  {self.error_rate:.6g}")
         for kind, words in (("bound", "regret promised"), ("realised", "regret certified on this stream")):
-            number = self._bound(kind)
+            number = self._bound(kind) if self.radius is not None else None
             if number is not None:
                 lines.append(f"  {words} ≤ {number:.6g} against comparators of size {self.radius:g}")
         if self.passes > 1:
@@ -179,9 +202,3 @@ class Session:
         if self.predictions.left_over and not self.complete:
             lines.append(f"  predictions so far: {self.predictions.left_over}")
         return "\n".join(lines)
-
-
-def note(text: str, quiet: bool) -> None:
-    """A remark on standard error, unless asked to be quiet."""
-    if not quiet:
-        say(text)

@@ -40,7 +40,7 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
 
     `target, weight, drop, categorical, positive, header, delimiter` say what the columns of a table are;
     `bits` is the size of the hash table; `intercept` puts the constant 1 at index 0; `skip_bad` counts
-    malformed lines instead of stopping at the first; `classes` asks for labels ±1.
+    malformed lines instead of stopping at the first; `classes` asks for labels ±1 (None: if the first are).
     """
     format = detect.by_name(path) if format is None else detect.check(format)
     source = None
@@ -48,7 +48,8 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
         source = Source(path)
         if format is None:
             format = detect.by_content(source.start())
-    given = {key: option for key, option in options.items() if option is not None and option != ()}
+    given = {key: option for key, option in options.items()
+             if (option is not None and option != ()) or key == "classes"}
     kind, known = _KNOWN[format]
     if format in ("parquet", "npz") and source is not None:
         source.close()

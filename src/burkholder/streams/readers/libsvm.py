@@ -191,7 +191,7 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
                 negative = False
                 value, status = decimal(text, q, s)
                 if status == UNDECIDED:
-                    value = 1.0  # the factor of what Python will read
+                    value = np.float64(1.0)  # the factor of what Python will read
                     at = state[DOUBTFUL]
                     doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = VALUE, nnz, q, s
                     state[DOUBTFUL] = at + 1
