@@ -39,6 +39,7 @@ class Predictions:
     def write(self, yhat: Any) -> None:
         if self._file is not None:
             self._file.write("\n".join(map(repr, yhat.tolist())) + "\n")
+            self._file.flush()  # whoever follows a live stream sees each batch at once
 
     def keep(self) -> None:
         """All predictions are written: give the file its name."""

@@ -85,8 +85,12 @@ class Source:
             self._waiting = self._waiting[taken:]
             return taken
         try:
-            # One read at a time from a pipe: what has arrived is handed on without waiting for more.
-            return self._stream.readinto1(room) if self.compression is None else self._stream.readinto(room)
+            if self.compression is None and self.total is None:
+                # From a pipe, what has arrived is handed on at once. (readinto1 may wait for a second read.)
+                arrived = self._stream.read1(len(room))
+                room[: len(arrived)] = arrived
+                return len(arrived)
+            return self._stream.readinto(room)
         except _DAMAGED as error:
             raise Damaged(f"the {self.compression} data end early or are damaged ({error})") from None
         except OSError as error:
