@@ -66,9 +66,10 @@ class Learner:
         if not self.bound > 0.0:
             raise BadInput("bound", bound, "predictions live in [-bound, bound]: give a positive number")
         built = functions.get(function, **options)
-        steep, curved = self.loss.lipschitz(self.bound), self.loss.curvature(self.bound)
+        # comparators may predict outside [-B, B], so only curvature on the whole line counts
+        steep, curved = self.loss.lipschitz(self.bound), self.loss.curvature(math.inf)
         if isinstance(built, StronglyConvex) and not curved > 0.0 and built.options["curvature"] is None:
-            raise BadInput("loss", losses.name(self.loss), "this function needs a strongly convex loss, such as squared")
+            raise BadInput("loss", losses.name(self.loss), "this function needs a loss curved on the whole line, such as squared")
         if math.isinf(steep) and built.needs_lipschitz and built.options.get("lipschitz", 1.0) is None:
             raise BadInput("bound", bound, f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound")
         self.function = built.fitted(steep, curved) if math.isfinite(steep) else built
