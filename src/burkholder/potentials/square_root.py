@@ -22,24 +22,25 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 
 
 def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+    # straight-line arithmetic, so that a loop over coordinates becomes vector code; where a root is used,
+    # its square lies between s and 2s
     r = math.sqrt(s)
+    high_root, low_root = math.sqrt(max(2.0 * s - high * high, 0.0)), math.sqrt(max(2.0 * s - low * low, 0.0))
     if high > r and low > r:
         return 0.5 * p.radius * difference
     if high <= r and low <= r:
-        roots = math.sqrt(_ROOT2 * r - high) * math.sqrt(_ROOT2 * r + high) + math.sqrt(
-            _ROOT2 * r - low
-        ) * math.sqrt(_ROOT2 * r + low)
+        roots = high_root + low_root
         return 0.5 * p.radius * difference * ((high + low) / roots) if roots > 0.0 else 0.0
-    return 0.5 * (_value(p, high, s, 0.0, 0.0) - _value(p, low, s, 0.0, 0.0))
+    above = high - p.constant * r if high > r else -high_root
+    below = low - p.constant * r if low > r else -low_root
+    return 0.5 * p.radius * (above - below)
 
 
 def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     if g == 0.0:
         return 0.0
-    r = math.sqrt(s)
-    if g < r:
-        return p.radius * (g / (math.sqrt(_ROOT2 * r - g) * math.sqrt(_ROOT2 * r + g)))
-    return p.radius
+    square = g * g
+    return p.radius * (g / math.sqrt(2.0 * s - square)) if square < s else p.radius
 
 
 def _target(p, g, s, top, dead):  # type: ignore[no-untyped-def]

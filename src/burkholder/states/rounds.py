@@ -32,7 +32,8 @@ SLOTS = 12
 
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
-SCRATCH_ROWS = 5
+BOOK_ROW = 5  # the ledger before a single round
+SCRATCH_ROWS = 6
 
 
 class Square(NamedTuple):
@@ -88,8 +89,12 @@ def _module(frame: Any) -> ModuleType:
     return importlib.import_module(f"burkholder.states.{_MODULES[_field(frame, 'geometry')]}")
 
 
-def recall(frame, cells, scalars, scratch, indices, values):
-    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x)."""
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x, plain).
+
+    Unless the caller is `sure` of the row, every entry is looked at first; plain is False, and the rest means
+    nothing, when one needs a second look (`rounds_rows`).
+    """
     raise NotImplementedError("only inside compiled loops")
 
 
@@ -104,7 +109,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
 
 
 @overload(recall)
-def _recall(frame, cells, scalars, scratch, indices, values):
+def _recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     return _module(frame).recall
 
 

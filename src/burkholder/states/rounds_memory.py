@@ -11,12 +11,18 @@ from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.states.rounds import DEAD_ROW, G_ROW, S_ROW, TOP_ROW, A, tick
 from burkholder.states.rounds_coordinates import largest
+from burkholder.states.rounds_rows import plain
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values):
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     atoms, lipschitz = frame.atoms, frame.lipschitz
+    previous = -1
     for k in range(indices.size):
+        index = np.int64(indices[k])
+        if not (sure or plain(index, values[k], previous, dim, frame.largest)):
+            return 0.0, 0.0, 1.0, 0.0, False
+        previous = index
         at = np.uint64(4) * np.uint64(indices[k])
         scratch[G_ROW, k] = cells[at]
         scratch[S_ROW, k] = cells[at + np.uint64(1)]
@@ -24,7 +30,7 @@ def recall(frame, cells, scalars, scratch, indices, values):
         top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, lipschitz * abs(values[k]))
         scratch[TOP_ROW, k] = top
         scratch[DEAD_ROW, k] = dead
-    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, True
 
 
 @register_jitable

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
@@ -30,6 +31,7 @@ from burkholder.states.rounds import (
 )
 from burkholder.states.rounds_coordinates import largest
 from burkholder.states.rounds_euclidean import PATIENCE, unit_of
+from burkholder.states.rounds_rows import plain
 
 _CANCELLED = 1e-4  # of the sum: below this the difference of sums has lost too many digits
 _HIGH, _LOW = 2.0**64, 2.0**-64  # the carried sum is rescaled when it leaves this range
@@ -60,9 +62,14 @@ def raised(z, p, whole):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values):
-    """(max|x|, 0, the scale of the round, size of x)."""
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+    """(max|x|, 0, the scale of the round, size of x, plain)."""
+    previous = -1
     for k in range(indices.size):
+        index = np.int64(indices[k])
+        if not (sure or plain(index, values[k], previous, dim, frame.largest)):
+            return 0.0, 0.0, 1.0, 0.0, False
+        previous = index
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
     size = top
@@ -74,7 +81,7 @@ def recall(frame, cells, scalars, scratch, indices, values):
     scale = scalars[SCALE]
     if frame.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
         scale = power_of_two(frame.lipschitz * top)
-    return top, 0.0, scale, size
+    return top, 0.0, scale, size, True
 
 
 @register_jitable
@@ -112,7 +119,7 @@ def _tangent(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen):
     p, whole = frame.geometry.p, frame.geometry.whole
-    _, _, scale, size = seen
+    _, _, scale, size, _ = seen
     old, up, down = 0.0, 0.0, 0.0
     for k in range(indices.size):
         g, d = scratch[G_ROW, k] / scale, frame.lipschitz * values[k] / scale
@@ -159,7 +166,7 @@ def resum(frame, cells, scratch, indices, scalars):
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     p, whole = frame.geometry.p, frame.geometry.whole
-    top, _, scale, size = seen
+    top, _, scale, size, _ = seen
     scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
