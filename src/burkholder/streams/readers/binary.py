@@ -22,7 +22,7 @@ from burkholder.streams.readers.batch import Batch, with_intercept
 from burkholder.streams.readers.problems import MOST_FEATURES
 from burkholder.streams.readers.reader import Reader
 
-CHUNK = 1 << 16  # features in a batch
+CHUNK = 1 << 20  # features in a batch
 
 
 def arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -88,6 +88,7 @@ class BinaryReader(Reader):
         if self._weight is not None and len(self._weight) != rows:
             raise BadInput("path", self.name, f"weight has {len(self._weight)} entries where y has {rows}")
         self._at, self._total = 0, rows
+        self._room = np.empty(0, dtype=np.int32), np.empty(0)
 
     def _one(self, stored: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in stored:
@@ -130,9 +131,11 @@ class BinaryReader(Reader):
             values = np.require(stored, dtype=np.float64, requirements=["C", "A"])
         if self._intercept:
             size = len(values) + rows
-            out = np.empty(rows + 1, dtype=np.int64), np.empty(size, dtype=np.int32), np.empty(size)
-            with_intercept(indptr, indices, values, *out)
-            indptr, indices, values = out
+            if len(self._room[0]) < size:
+                self._room = np.empty(size, dtype=np.int32), np.empty(size)
+            bounds = np.empty(rows + 1, dtype=np.int64)
+            with_intercept(indptr, indices, values, bounds, *self._room)
+            indptr, indices, values = bounds, self._room[0][:size], self._room[1][:size]
         weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=float)
         return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight,
                      np.arange(start + 1, stop + 1))

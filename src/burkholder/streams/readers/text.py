@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,7 +25,8 @@ from burkholder.streams.readers.reader import Reader
 from burkholder.streams.readers.source import Damaged, Source
 from burkholder.streams.readers.words import PADDING
 
-BLOCK = 1 << 20
+BLOCK = 1 << 24  # bytes of text parsed at a time; learners have a cost per batch that large ones spread
+PATIENCE = 0.05  # seconds that lines from a pipe may wait for company
 
 
 class TextReader(Reader):
@@ -87,15 +90,20 @@ class TextReader(Reader):
                 self._stop += 1
 
     def _fill(self, least: int) -> int:
-        """Read until the block holds a whole line (from files: and `least` bytes); returns where it ends."""
+        """Read until the block holds a whole line and `least` bytes, or a pipe pauses; returns the line's end."""
         unseen = self._stop
+        deadline = math.inf
         while True:
             if not self.ended:
                 self._read()
             if self.ended:
                 return self._stop
-            if self.source.total is not None and self._stop - PADDING < least:
-                continue
+            if self._stop - PADDING < least:
+                if self.source.total is not None:
+                    continue
+                deadline = min(deadline, time.monotonic() + PATIENCE)
+                if self.source.ready(deadline - time.monotonic()):
+                    continue
             end = self.raw.rfind(b"\n", unseen, self._stop)
             if end >= 0:
                 return end + 1
