@@ -22,7 +22,7 @@ from burkholder.streams.readers.batch import Batch, with_intercept
 from burkholder.streams.readers.problems import MOST_FEATURES
 from burkholder.streams.readers.reader import Reader
 
-CHUNK = 1 << 20  # features in a batch
+CHUNK = 1 << 21  # features in a batch
 
 
 def arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:

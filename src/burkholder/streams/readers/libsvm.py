@@ -60,8 +60,9 @@ def separators(text, start, stop, places):  # type: ignore[no-untyped-def]
 @compiled
 def parse(text, start, places, count, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
-    """Parse whole lines; the last separator is a line end. With offset 1 the constant goes in front."""
-    rows, nnz, begun = 0, 0, 0
+    """Parse whole lines behind the rows already there; the last separator is a line end. With offset 1 the
+    constant goes in front of each row."""
+    rows, nnz, begun = state[ROWS], state[NNZ], 0
     unsure = 0
     number_of_line = state[LINE]
     largest, least = np.uint64(max(state[LARGEST], 0)), np.uint64(state[LEAST])
