@@ -63,9 +63,9 @@ def main() -> None:
     given = options.parse_args()
     files = synthetic.write(given.folder, given.rows)
     small = synthetic.write(given.folder, 1000)
-    stored = given.folder / f"arrays-{given.rows}"
+    stored = given.folder / f"stored-{given.rows}"  # with the constant inside, as in VW's cache
     if not stored.exists():
-        write(stored, batches(files["libsvm"]))
+        write(stored, batches(files["libsvm"], intercept=True), constant=True)
     for name in LEARNERS:  # compile, or load from the cache, before any clock starts
         for dtype in ("float64", "float32"):
             ours(name, small["libsvm"], dtype)
