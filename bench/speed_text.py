@@ -34,7 +34,6 @@ LEARNERS = {"adagrad": {"radius": 1.0}, "adagrad-norm": {"radius": 1.0}, "square
 def ours(name: str, path: Path, dtype: str = "float64") -> peers.Timed:
     """One pass: read, predict, learn."""
     learner = open_learner(name, "logistic", LEARNERS[name], dtype)
-    learner.state.reserve(2 * synthetic.WIDTH)  # room for the widest row, asked for before the clock starts
     start, processor = time.perf_counter(), time.process_time()
     for batch in batches(path, intercept=True, classes=True):
         learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
