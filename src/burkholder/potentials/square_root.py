@@ -22,17 +22,18 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 
 
 def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
-    # straight-line arithmetic, so that a loop over coordinates becomes vector code; where a root is used,
-    # its square lies between s and 2s
-    r = math.sqrt(s)
-    high_root, low_root = math.sqrt(max(2.0 * s - high * high, 0.0)), math.sqrt(max(2.0 * s - low * low, 0.0))
-    if high > r and low > r:
-        return 0.5 * p.radius * difference
-    if high <= r and low <= r:
+    # written so that a loop over coordinates becomes vector code with two roots: √(2s−z²) inside z² ≤ s, √s outside
+    high_square, low_square = high * high, low * low
+    high_in, low_in = high_square <= s, low_square <= s
+    high_root = math.sqrt(2.0 * s - high_square if high_in else s)
+    low_root = math.sqrt(2.0 * s - low_square if low_in else s)
+    if high_in and low_in:
         roots = high_root + low_root
         return 0.5 * p.radius * difference * ((high + low) / roots) if roots > 0.0 else 0.0
-    above = high - p.constant * r if high > r else -high_root
-    below = low - p.constant * r if low > r else -low_root
+    if not high_in and not low_in:
+        return 0.5 * p.radius * difference
+    above = -high_root if high_in else high - p.constant * high_root
+    below = -low_root if low_in else low - p.constant * low_root
     return 0.5 * p.radius * (above - below)
 
 

@@ -45,7 +45,7 @@ class LinearState:
     >>> from burkholder.functions.linear import Linear
     >>> from burkholder.potentials import SquareRoot
     >>> state = LinearState(Linear("AdaGrad", SquareRoot(radius=2.0), "coordinates", "gradient"))
-    >>> state.learn([0, 3], [1.0, -2.0], yhat=0.0, delta=-1.0)
+    >>> _ = state.learn([0, 3], [1.0, -2.0], yhat=0.0, delta=-1.0)
     >>> state.play([0, 3], [1.0, 1.0]), state.dim
     (0.0, 4)
     """

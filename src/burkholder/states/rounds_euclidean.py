@@ -32,7 +32,7 @@ from burkholder.states.rounds import (
     tick,
 )
 from burkholder.states.rounds_coordinates import largest
-from burkholder.states.rounds_rows import plain
+from burkholder.states.rounds_rows import rising
 
 SAFE, TINY = 1e200, 1e-200  # sums of squares in between need no scaling
 PATIENCE = 16.0  # entries absorbed per coordinate between two sums: the sum then costs a few per cent
@@ -58,15 +58,12 @@ def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     whole = n - n % 4
     d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
     q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
-    i3, large = -1, frame.largest
+    before = np.int64(-1)
     for k in range(0, whole, 4):
-        x0, x1, x2, x3 = float(values[k]), float(values[k + 1]), float(values[k + 2]), float(values[k + 3])
-        before, i0, i1 = i3, np.int64(indices[k]), np.int64(indices[k + 1])
-        i2, i3 = np.int64(indices[k + 2]), np.int64(indices[k + 3])
-        good = plain(i0, x0, before, dim, large) & plain(i1, x1, i0, dim, large)
-        good &= plain(i2, x2, i1, dim, large) & plain(i3, x3, i2, dim, large)
-        if not (sure or good):
+        if not (sure or rising(before, indices, k, dim)):
             return 0.0, 0.0, 1.0, 0.0, False
+        before = np.int64(indices[k + 3])
+        x0, x1, x2, x3 = float(values[k]), float(values[k + 1]), float(values[k + 2]), float(values[k + 3])
         d0 += cells[indices[k]] * x0
         d1 += cells[indices[k + 1]] * x1
         d2 += cells[indices[k + 2]] * x2
@@ -76,10 +73,9 @@ def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
         q2 += x2 * x2
         q3 += x3 * x3
     for k in range(whole, n):
-        x0, before = float(values[k]), i3
-        i3 = np.int64(indices[k])
-        if not (sure or plain(i3, x0, before, dim, large)):
+        if not (sure or before < indices[k] < dim):
             return 0.0, 0.0, 1.0, 0.0, False
+        before, x0 = np.int64(indices[k]), float(values[k])
         d0 += cells[indices[k]] * x0
         q0 += x0 * x0
     dot, squares = (d0 + d1) + (d2 + d3), (q0 + q1) + (q2 + q3)

@@ -15,7 +15,7 @@ from burkholder.compiled import lean
 from burkholder.ledger import measure, settle
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.states.rounds import BOOK_ROW, CODE, DIM, absorb, answer, recall
-from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, study
+from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, study
 
 
 @register_jitable
@@ -55,18 +55,13 @@ def stream(
         here = indices[indptr[row] : indptr[row + 1]]
         x = values[indptr[row] : indptr[row + 1]]
         target, w = y[row], weight[min(row, last)]
-        if here.size > scratch.shape[1]:
-            scalars[CODE] = WIDE
-        if not abs(target) <= LARGEST:
-            scalars[CODE] = BAD_TARGET
-        if not 0.0 <= w <= LARGEST:
-            scalars[CODE] = BAD_WEIGHT
-        if scalars[CODE] != FINE:
+        if here.size > scratch.shape[1] or not (abs(target) <= LARGEST and 0.0 <= w <= LARGEST):
+            wide = here.size > scratch.shape[1]
+            scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
+        top = here[here.size - 1] + 1.0 if here.size > 0 else 0.0
         seen = recall(frame, cells, scalars, scratch, here, x, dim, False)
-        if seen[4]:
-            top = here[here.size - 1] + 1.0 if here.size > 0 else 0.0
-        else:
+        if not (seen[4] and clean(x, frame.largest)):
             scalars[CODE], count, top = study(here, x, dim, frame.largest, merged_indices, merged_values, table)
             if scalars[CODE] != FINE:
                 return row

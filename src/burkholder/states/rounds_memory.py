@@ -11,18 +11,16 @@ from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.states.rounds import DEAD_ROW, G_ROW, S_ROW, TOP_ROW, A, tick
 from burkholder.states.rounds_coordinates import largest
-from burkholder.states.rounds_rows import plain
 
 
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     atoms, lipschitz = frame.atoms, frame.lipschitz
-    previous = -1
+    before = np.int64(-1)
     for k in range(indices.size):
-        index = np.int64(indices[k])
-        if not (sure or plain(index, values[k], previous, dim, frame.largest)):
+        if not (sure or before < indices[k] < dim):
             return 0.0, 0.0, 1.0, 0.0, False
-        previous = index
+        before = np.int64(indices[k])
         at = np.uint64(4) * np.uint64(indices[k])
         scratch[G_ROW, k] = cells[at]
         scratch[S_ROW, k] = cells[at + np.uint64(1)]

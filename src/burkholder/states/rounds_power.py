@@ -31,7 +31,6 @@ from burkholder.states.rounds import (
 )
 from burkholder.states.rounds_coordinates import largest
 from burkholder.states.rounds_euclidean import PATIENCE, unit_of
-from burkholder.states.rounds_rows import plain
 
 _CANCELLED = 1e-4  # of the sum: below this the difference of sums has lost too many digits
 _HIGH, _LOW = 2.0**64, 2.0**-64  # the carried sum is rescaled when it leaves this range
@@ -63,13 +62,12 @@ def raised(z, p, whole):
 
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
-    """(max|x|, 0, the scale of the round, size of x, plain)."""
-    previous = -1
+    """(max|x|, 0, the scale of the round, size of x, rising)."""
+    before = np.int64(-1)
     for k in range(indices.size):
-        index = np.int64(indices[k])
-        if not (sure or plain(index, values[k], previous, dim, frame.largest)):
+        if not (sure or before < indices[k] < dim):
             return 0.0, 0.0, 1.0, 0.0, False
-        previous = index
+        before = np.int64(indices[k])
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
     size = top
