@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from burkholder import losses
-from burkholder.cli.console import progress
 from burkholder.cli.interrupts import Interrupts
+from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine
@@ -65,9 +65,9 @@ class Session:
         start = time.perf_counter()
         with Interrupts() as interrupts, self.predictions:
             try:
-                with progress("learning", None, self.quiet) as advance:
+                with LiveLine(self.quiet) as line:
                     for _ in range(self.passes):
-                        if not self._one_pass(interrupts, advance, start):
+                        if not self._one_pass(interrupts, line, start):
                             return
                         self.passes_done += 1
                 self.complete = True
@@ -78,8 +78,7 @@ class Session:
             finally:
                 self.seconds = time.perf_counter() - start
 
-    def _one_pass(self, interrupts: Interrupts, advance: Any, start: float) -> bool:
-        shown = start
+    def _one_pass(self, interrupts: Interrupts, line: LiveLine, start: float) -> bool:
         with self._open() as reader:
             for batch in reader:
                 interrupts.busy = True
@@ -92,12 +91,8 @@ class Session:
                 self._look(reader)
                 # Checkpoints (--checkpoint-every) belong here: between batches the state is whole.
                 interrupts.busy = False
-                now = time.perf_counter()
-                if now - shown > 0.1:
-                    shown = now
-                    advance(batch.rows, self._line(reader.progress(), now - start))
-                else:
-                    advance(batch.rows)
+                if line.due():
+                    line.show(self._line(reader.progress(), time.perf_counter() - start))
                 if interrupts.requested:
                     return False
             self._look(reader)
@@ -160,7 +155,8 @@ class Session:
     def _line(self, share: float | None, seconds: float) -> str:
         loss, regret = self.mean_loss, self._bound("realised")
         parts = [] if share is None else [f"{share:.0%}"]
-        parts.append(f"{self.learner.rounds / seconds:,.0f} rounds/s")
+        parts.append(f"{self.learner.rounds:,} rounds")
+        parts.append(f"{self.learner.rounds / seconds:,.0f}/s")
         parts.append("" if loss is None else f"mean loss {loss:.5g}")
         parts.append("" if regret is None else f"certified regret ≤ {regret:.5g}")
         return " · ".join(part for part in parts if part)
