@@ -17,8 +17,9 @@ class CurvedState(TauState):
     function: StronglyConvex
 
     def grow(self, dim: int) -> None:
-        super().grow(dim)
-        self._invert()
+        if dim > self.dim:
+            super().grow(dim)
+            self._invert()
 
     def _invert(self) -> None:
         if self.dim:
