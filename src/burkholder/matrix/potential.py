@@ -91,7 +91,7 @@ def value(
     0.0
     """
     A = exponent(H, M, rate, lipschitz)
-    return np.asarray(a + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
+    return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
 
 
 def target(
@@ -99,19 +99,19 @@ def target(
 ) -> Array:
     """V = a + r·λ₁(H − ½ηL²M) − r·log D/η (`eq:matrix_v`), never above `value`."""
     A = exponent(H, M, rate, lipschitz)
-    return np.asarray(a + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
+    return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
 
 
 def tangent_value(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float) -> Array:
     """U = a + (r/η)·[log tr exp(ηH − η²M) − log D], M = Σδ²M(X); needs ηL‖X‖ ≤ ½ in every round."""
     A = tangent_exponent(H, M, rate)
-    return np.asarray(a + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
+    return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
 
 
 def tangent_target(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float) -> Array:
     """V = a + r·λ₁(H − ηM) − r·log D/η, never above `tangent_value`."""
     A = tangent_exponent(H, M, rate)
-    return np.asarray(a + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
+    return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
 
 
 def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, lipschitz: float) -> Array:
@@ -130,7 +130,7 @@ def mixture_value(
     Far outside what a stream can reach the value is too large for a float; it is then +inf, never NaN.
     """
     with np.errstate(over="ignore"):
-        return np.asarray(a + kappa * np.expm1(log_mixture(H, M, rates, masses, lipschitz)))
+        return np.asarray(np.asarray(a) + kappa * np.expm1(log_mixture(H, M, rates, masses, lipschitz)))
 
 
 def clipped(yhat: Array, bound: float) -> Array:
