@@ -1,0 +1,1 @@
+"""Expert advice: Huber-root by default, the well-known aggregators beside it."""
