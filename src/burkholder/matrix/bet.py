@@ -33,8 +33,9 @@ def stake(u, k):  # type: ignore[no-untyped-def]
 @compiled
 def predict(log_wealth, u):  # type: ignore[no-untyped-def]
     """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before anything overflows (the prediction is clipped to ±1)."""
-    top = log_wealth.max()
-    total = 0.0
+    top, total = log_wealth[0], 0.0
+    for k in range(log_wealth.size):
+        top = max(top, log_wealth[k])
     for k in range(log_wealth.size):
         total += np.exp(log_wealth[k] - top) * stake(u, k)
     size = np.log(abs(total)) + top if total != 0.0 else -np.inf

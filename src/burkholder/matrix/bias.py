@@ -59,7 +59,9 @@ def advice(bias, i, j):  # type: ignore[no-untyped-def]
         if node >= 0:
             for f in range(bias.speed.size):
                 x[f] += bias.offset[node, f]
-    return np.clip(x, -1.0, 1.0)
+    for f in range(x.size):
+        x[f] = min(max(x[f], -1.0), 1.0)
+    return x
 
 
 @compiled

@@ -8,7 +8,7 @@ stays proportional to the ratings seen.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,13 @@ def empty(dtype: type = np.float64) -> Graph:
 
 
 def with_nodes(graph: Graph, nodes: int) -> Graph:
-    """The graph with at least `nodes` nodes; new ones have no edge."""
+    """Room for that many nodes; they exist only once `used` counts them."""
     capacity = len(graph.start)
     if nodes > capacity:
         extra = max(nodes, 2 * capacity, 16) - capacity
         columns = [np.concatenate([column, np.zeros(extra, column.dtype)])
                    for column in (graph.start, graph.length, graph.room, graph.diagonal)]
         graph = graph._replace(start=columns[0], length=columns[1], room=columns[2], diagonal=columns[3])
-    graph.used[0] = max(graph.used[0], nodes)
     return graph
 
 
@@ -64,7 +63,7 @@ def with_room(graph: Graph, ends: NDArray[np.int64]) -> Graph:
     nodes, room = nodes[short], np.maximum(need[short], 2 * graph.room[nodes[short]])
     room = np.maximum(room, np.uint64(4))
     wanted = int(graph.used[1]) + int(room.sum())
-    alive = int(graph.room[: graph.nodes].sum())
+    alive = int(graph.room.sum())
     if wanted > len(graph.neighbour) or wanted > 2 * (alive + int(room.sum())) + 64:
         rooms = graph.room.copy()
         rooms[nodes] = room
@@ -84,8 +83,8 @@ def _packed(graph: Graph, rooms: NDArray[np.uint64]) -> Graph:
     pool = total + total // 2 + 64
     begins = np.concatenate([np.zeros(1, np.uint64), np.cumsum(rooms[:-1], dtype=np.uint64)])
     neighbour, weight = np.zeros(pool, np.uint32), np.zeros(pool, graph.weight.dtype)
-    _copy_lists(graph.start, graph.length, graph.nodes, begins, graph.neighbour, neighbour)
-    _copy_lists(graph.start, graph.length, graph.nodes, begins, graph.weight, weight)
+    _copy_lists(graph.start, graph.length, len(begins), begins, graph.neighbour, neighbour)
+    _copy_lists(graph.start, graph.length, len(begins), begins, graph.weight, weight)
     graph.used[1] = total
     return graph._replace(start=begins, room=rooms, neighbour=neighbour, weight=weight)
 
@@ -115,3 +114,30 @@ def to_dense(graph: Graph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         stretch = slice(begin, begin + int(graph.length[r]))
         np.add.at(H[r], graph.neighbour[stretch].astype(np.int64), graph.weight[stretch])
     return H, graph.diagonal[: graph.nodes].copy()
+
+
+def to_sparse(graph: Graph, rate: float, damping: float) -> Any:
+    """rate·edges − damping·diagonal as a scipy CSR matrix."""
+    from scipy.sparse import coo_matrix
+
+    counts = graph.length[: graph.nodes].astype(np.int64)
+    rows = np.repeat(np.arange(graph.nodes), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(graph.start[: graph.nodes].astype(np.int64), counts) + within
+    diagonal = np.arange(graph.nodes)
+    values = np.concatenate([rate * graph.weight[places], -damping * graph.diagonal[: graph.nodes]])
+    where = (np.concatenate([rows, diagonal]), np.concatenate([graph.neighbour[places], diagonal]))
+    return coo_matrix((values, where), shape=(graph.nodes, graph.nodes)).tocsr()
+
+
+def spectral_norm(graph: Graph) -> float:
+    """‖Σ δX‖, the largest eigenvalue of H."""
+    if graph.nodes < 2:
+        return 0.0
+    H = to_sparse(graph, 1.0, 0.0)
+    if graph.nodes <= 64:
+        return float(np.linalg.eigvalsh(H.toarray())[-1])
+    from scipy.sparse.linalg import eigsh
+
+    start = np.ones(graph.nodes)  # fixed, so that a certificate reads the same twice
+    return float(eigsh(H, k=1, which="LA", v0=start, return_eigenvectors=False)[0])

@@ -30,7 +30,10 @@ def small(T, m, off, diagonal):  # type: ignore[no-untyped-def]
 @compiled
 def small_trace(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def]
     """tr exp of `small`, in units of exp(log_trace)."""
-    return np.exp(np.linalg.eigvalsh(small(T, m, off, diagonal)) - log_trace).sum()
+    total = 0.0
+    for eigenvalue in np.linalg.eigvalsh(small(T, m, off, diagonal)):
+        total += np.exp(eigenvalue - log_trace)
+    return total
 
 
 @compiled
@@ -58,7 +61,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     quiet = 0
     m = 0
     for k in range(DEPTH):
-        coupling = _step(graph, rate, damping, basis, T, R, k, nodes)
+        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
         m = k + 1
         if m < first and coupling > 0.0:
             continue
@@ -103,7 +106,7 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
     quiet = 0
     m = 0
     for k in range(min(most, DEPTH)):
-        coupling = _step(graph, rate, damping, basis, T, R, k, nodes)
+        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
         m = k + 1
         if m < first and coupling > 0.0 and m < most:
             continue

@@ -16,12 +16,24 @@ NEGLIGIBLE = 1e-6  # a new direction shorter than this is dropped (cold rows exh
 
 @compiled
 def start(basis, i, j, nodes):  # type: ignore[no-untyped-def]
-    """V₀ = [e_i, e_j] in basis[0]; basis is (3, 2·capacity): the current block, the previous one, scratch."""
+    """V₀ = [e_i, e_j] in basis[0]; basis is (3, 2·capacity): blocks k, k−1, k+1 take turns in its rows."""
     for r in range(2 * nodes):
         basis[0, r] = 0.0
-        basis[1, r] = 0.0
+        basis[2, r] = 0.0
     basis[0, 2 * i] = 1.0
     basis[0, 2 * j + 1] = 1.0
+
+
+@compiled
+def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-untyped-def]
+    """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A, read from their lists."""
+    for r in range(2 * nodes):
+        y[r] = 0.0
+    for side, node in enumerate((i, j)):
+        for p in range(graph.start[node], graph.start[node] + graph.length[node]):
+            y[2 * np.int64(graph.neighbour[p]) + side] += rate * graph.weight[p]
+        y[2 * node + side] -= damping * graph.diagonal[node]
+    return float(y[2 * i]), 0.5 * (y[2 * i + 1] + y[2 * j]), float(y[2 * j + 1])
 
 
 @compiled
@@ -105,13 +117,17 @@ def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-u
 
 
 @compiled
-def step(graph, rate, damping, basis, T, R, k, nodes):  # type: ignore[no-untyped-def]
+def step(graph, rate, damping, basis, T, R, k, i, j, nodes):  # type: ignore[no-untyped-def]
     """Block step k: fills T's rows 2k and 2k+1 and couples them to the next block; rotates `basis`.
 
-    Returns the size of the coupling: 0 when the Krylov space is exhausted and T is exact.
+    i, j are the units that `start` was given, or −1 after any other start. Returns the size of the coupling: 0 when
+    the Krylov space is exhausted and T is exact.
     """
     here, previous, y = k % 3, (k + 2) % 3, (k + 1) % 3
-    a00, a01, a11 = apply(graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes))
+    if k == 0 and i >= 0:
+        a00, a01, a11 = apply_to_units(graph, rate, damping, i, j, basis[y], nodes)
+    else:
+        a00, a01, a11 = apply(graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes))
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
     orthonormal(basis[here], basis[y], a00, a01, a11, R, nodes)

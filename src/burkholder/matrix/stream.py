@@ -6,10 +6,21 @@ import numpy as np
 
 from burkholder.compiled import compiled
 from burkholder.matrix import bet, bias, tangent
+from burkholder.matrix.tangent import FOLLOWED
 
 _advise, _learn_bias = bias.predict, bias.update
 _stake, _settle = bet.predict, bet.update
 _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.learn, tangent.lower
+
+
+@compiled
+def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
+    """(ŷ, b, u) at nodes (i, j), −1 for an unknown one, which leaves the bias alone. Changes workspace only."""
+    b = _advise(model, i, j)
+    if i < 0 or j < 0:
+        return b, b, 0.0
+    u = _direction(graph, scalars, i, j, tol, most, basis, T, R)[1]
+    return min(max(b + _stake(log_wealth, u), -1.0), 1.0), b, u
 
 
 @compiled
@@ -23,6 +34,7 @@ def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis,
         m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
         yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
         delta = yhat - y[t]
+        scalars[FOLLOWED] += delta * (yhat - b)
         _settle(log_wealth, u, delta)
         _learn(graph, scalars, i[t], j[t], u, delta, m, T)
         _learn_bias(model, i[t], j[t], y[t])

@@ -21,8 +21,8 @@ LIPSCHITZ = 2.0
 CAP = 0.25  # η·L·‖X‖ ≤ ½
 
 # places in the vector of scalars
-LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED = range(9)
-SCALARS = 9
+LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED, FOLLOWED = range(10)
+SCALARS = 10  # FOLLOWED is Σδ(ŷ − b), what following u gained (if negative) in linearised loss
 
 _exact, _stochastic = trace.exact, trace.stochastic
 
@@ -47,15 +47,14 @@ def join(graph, scalars, node):  # type: ignore[no-untyped-def]
 
 @compiled
 def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(block steps, u, last change of u). Nodes without a rating give u = 0: the sign of their row is free."""
-    if graph.length[i] == 0 or graph.length[j] == 0:
-        tol = 1.0  # u = 0 whatever the depth; T still serves the update
+    """(block steps, u, last change of u). Nodes without a rating give u = 0: the sign of their axis is free."""
+    cold = graph.length[i] == 0 or graph.length[j] == 0
     rate = scalars[RATE]
-    first = int(scalars[STEPS]) - 2
+    first = int(scalars[STEPS]) - 3
     m, entry, gap = probe_tangent(
         graph, i, j, rate, rate * rate, scalars[LOG_TRACE], tol, first, most, basis, T, R
     )
-    return m, -2.0 * entry, 2.0 * gap
+    return m, (0.0 if cold else -2.0 * entry), 2.0 * gap
 
 
 @compiled
@@ -66,8 +65,6 @@ def learn(graph, scalars, i, j, u, delta, m, T):  # type: ignore[no-untyped-def]
     scalars[ALONG] += delta * u
     scalars[SQUARES] += delta * delta * u * u
     scalars[WIDEST] = max(scalars[WIDEST], abs(u))
-    if delta == 0.0:
-        return
     step = rate * delta
     scalars[LOG_TRACE] += trace_change(T, m, step, -step * step, scalars[LOG_TRACE])
     add_edge(graph, i, j, delta)

@@ -38,7 +38,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
             quiet = 0
             pair = np.nan
             for k in range(DEPTH):
-                coupling = _step(graph, rate, damping, basis, T, R, k, nodes)
+                coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
                 before = pair
                 e00, _, e11 = small_entries(T, k + 1, scale)
                 pair = e00 if single else e00 + e11
@@ -65,6 +65,7 @@ def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type
     """log of the estimate of tr exp(A) from `probes` pairs of random sign vectors, `depth` block steps each."""
     nodes = graph.used[0]
     log_total = -np.inf
+    none = np.int64(-1)
     for probe in range(probes):
         cross = 0.0
         for r in range(nodes):
@@ -83,7 +84,7 @@ def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type
             rest = basis[0, 2 * r + 1] - c01 * basis[0, 2 * r]
             basis[0, 2 * r + 1] = rest / c11 if c11 > 0.0 else 0.0
         for k in range(depth):
-            _step(graph, rate, damping, basis, T, R, k, nodes)
+            _step(graph, rate, damping, basis, T, R, k, none, none, nodes)
         e00, e01, e11 = small_entries(T, depth, scale)
         estimate = (n * n + c01 * c01) * e00 + 2.0 * c01 * c11 * e01 + c11 * c11 * e11
         log_total = np.logaddexp(log_total, np.log(estimate))
