@@ -1,8 +1,9 @@
 """The bet: how far to follow a direction u of unknown scale, never losing more than κ.
 
-Multipliers β_k = 2^k, k = 0..24, wealths W_k = 1. z = κ·mean_k[W_k·clip(β_k u, ±¼)] is added to the base prediction and
-W_k ← W_k·(1 − δ·clip(β_k u, ±¼)) with |δ| ≤ 2. Then Σδz = κ(1 − mean W) ≤ κ on every path: with δ a slope of the
-loss, never more than κ worse than the base prediction. Wealth is kept as its logarithm.
+Multipliers β_k = 2^k, k = 0..24, wealths W_k = 1. z = κ·mean_k[W_k·clip(β_k u, ±¼)] is added to the base
+prediction and W_k ← W_k·(1 − δ·clip(β_k u, ±¼)) with |δ| ≤ 2. Then Σδz = κ(1 − mean W) ≤ κ on every path:
+with δ a slope of the loss, never more than κ worse than the base prediction. Wealth is kept as its
+logarithm.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def stake(u, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def predict(log_wealth, u):  # type: ignore[no-untyped-def]
-    """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before anything overflows (the prediction is clipped to ±1)."""
+    """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
     top, total = log_wealth[0], 0.0
     for k in range(log_wealth.size):
         top = max(top, log_wealth[k])

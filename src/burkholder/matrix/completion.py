@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burkholder.compiled import compiled
 from burkholder.errors import BadInput
-from burkholder.matrix.certificate import CompletionCertificate, certify, root_mean
-from burkholder.matrix.default import TOLERANCE, BiasTangentBet
+from burkholder.losses.dispatch import value
+from burkholder.matrix.certificate import RatingsCertificate, certify, certify_sign_flip, root_mean
+from burkholder.matrix.default import BiasTangentBet
+from burkholder.matrix.entries import SignFlipEntries
 
 Id = str | int
 CHUNK = 2048
@@ -26,7 +29,7 @@ class CompletionRun:
     bias: NDArray[np.float64]
     steps: NDArray[np.int64]
     errors: NDArray[np.float64]  # last change of the direction u, or of ŷ under the sign flip
-    certificate: CompletionCertificate
+    certificate: RatingsCertificate
 
 
 class MatrixCompletion:
@@ -44,27 +47,41 @@ class MatrixCompletion:
     >>> movies.update("ann", "alien", 6)
     Traceback (most recent call last):
         ...
-    burkholder.errors.BadInput: rating = 6 cannot be used: ratings must lie in [1, 5], the range given as low and high
+    burkholder.errors.BadInput: rating = 6 cannot be used: ratings must lie in [1, 5], the range given
 
-    A row or column never seen contributes nothing: the answer is then the mean rating plus what is known of the
-    other, and the middle of the range before any rating. A pair may be rated again: it is a stream.
+    A row or column never seen contributes nothing: the answer is then the mean rating plus what is known of
+    the other, and the middle of the range before any rating. A pair may be rated again: it is a stream.
+
+    `fast` stops every Krylov space after four block steps. strategy="sign-flip" is the paper's own learner
+    (no bias model) with `loss` ("absolute"), `rate` ("lowering", "doubling", a number: these need `radius`;
+    or "mixture").
     """
 
     def __init__(
-        self, low: float = 1.0, high: float = 5.0, *, fast: bool = False, tol: float = TOLERANCE,
+        self,
+        low: float = 1.0,
+        high: float = 5.0,
+        *,
+        strategy: str = "default",
+        fast: bool = False,
+        tol: float | None = None,
         dtype: str = "float64",
+        radius: float | None = None,
+        rate: Any = None,
+        loss: Any = None,
+        kappa: float | None = None,
     ) -> None:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise BadInput("low, high", (low, high), "give the two ends of the rating range, low below high")
-        if not (0.0 < tol <= 1.0):
-            raise BadInput("tol", tol, "give a relative tolerance in (0, 1]")
+        if tol is not None and not (0.0 < tol <= 1.0):
+            raise BadInput("tol", tol, "give a tolerance in (0, 1]")
         if dtype not in ("float64", "float32"):
             raise BadInput("dtype", dtype, "give 'float64' or 'float32'")
         self.low, self.high = float(low), float(high)
-        self.engine = BiasTangentBet(fast=fast, tol=float(tol), dtype=dtype)
+        self.engine = _engine(strategy, fast, tol, dtype, radius=radius, rate=rate, loss=loss, kappa=kappa)
         self._rows: dict[Id, int] = {}
         self._columns: dict[Id, int] = {}
-        self._totals = np.zeros(3)  # rounds, Σ|ŷ−y|, Σ(ŷ−y)² in rating units
+        self._totals = np.zeros(4)  # rounds, Σ|ŷ−y|, Σ(ŷ−y)², Σ loss, in rating units
 
     # -- scale and ids ------------------------------------------------------------------------------------
 
@@ -74,8 +91,11 @@ class MatrixCompletion:
         except (TypeError, ValueError):
             raise BadInput("rating", rating, "give a number") from None
         if not self.low <= number <= self.high:
-            raise BadInput("rating", rating, f"ratings must lie in [{self.low:g}, {self.high:g}], the range given as"
-                                             " low and high")
+            raise BadInput(
+                "rating",
+                rating,
+                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given as low and high",
+            )
         return (2.0 * number - self.low - self.high) / (self.high - self.low)
 
     def _rating(self, yhat: Any) -> Any:
@@ -106,7 +126,9 @@ class MatrixCompletion:
         i, j = self._nodes([_id("row", row)], [_id("column", column)])
         return float(self._play(i, j, label)[0, 0])
 
-    def _nodes(self, rows: Sequence[Id], columns: Sequence[Id]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _nodes(
+        self, rows: Sequence[Id], columns: Sequence[Id]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Node numbers, new ids numbered in order of arrival."""
         known_rows, known_columns = self._rows, self._columns
         total = len(known_rows) + len(known_columns)
@@ -124,19 +146,22 @@ class MatrixCompletion:
             j[t] = node
         return i, j
 
-    def _play(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _play(
+        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         out = self.engine.rounds(i, j, y)
         out[:, :2] = self._rating(out[:, :2])
-        error = out[:, 0] - self._rating(y)
         # summed one by one, so that chunks of any size give the same totals
-        for e in error:
-            self._totals += (1.0, abs(e), e * e)
+        _add_up(self.engine.record, out[:, 0], self._rating(y), self._totals)
         return out
 
     # -- whole streams ------------------------------------------------------------------------------------
 
     def run(
-        self, rows: Sequence[Id], columns: Sequence[Id], ratings: Sequence[float],
+        self,
+        rows: Sequence[Id],
+        columns: Sequence[Id],
+        ratings: Sequence[float],
         progress: Callable[[int, str], None] | None = None,
     ) -> CompletionRun:
         """Predict and learn a whole stream, compiled; the same as `update` on each rating in turn.
@@ -145,8 +170,11 @@ class MatrixCompletion:
         """
         rows, columns, ratings = list(_items(rows)), list(_items(columns)), list(_items(ratings))
         if not len(rows) == len(columns) == len(ratings):
-            raise BadInput("rows, columns, ratings", (len(rows), len(columns), len(ratings)),
-                           "give three sequences of the same length")
+            raise BadInput(
+                "rows, columns, ratings",
+                (len(rows), len(columns), len(ratings)),
+                "give three sequences of the same length",
+            )
         labels = np.empty(len(ratings))
         for t, (row, column, rating) in enumerate(zip(rows, columns, ratings)):
             try:
@@ -163,7 +191,7 @@ class MatrixCompletion:
         return CompletionRun(out[:, 0], out[:, 1], out[:, 3].astype(np.int64), out[:, 4], self.certificate())
 
     def top(self, row: Id, k: int = 10, seen: bool = False) -> list[tuple[Id, float]]:
-        """The k columns of highest predicted rating for this row; those it rated are left out unless `seen`."""
+        """The k columns of highest predicted rating, without those this row rated unless `seen`."""
         if k < 1:
             raise BadInput("k", k, "ask for at least one column")
         i = self._rows.get(_id("row", row), -1)
@@ -191,16 +219,30 @@ class MatrixCompletion:
         """Progressive root mean squared error, in rating units."""
         return root_mean(float(self._totals[2]), self.rounds)
 
-    def certificate(self) -> CompletionCertificate:
+    def certificate(self) -> RatingsCertificate:
         """Losses in rating units; guarantees on labels mapped to [−1, 1]."""
-        return certify(self.engine, rounds=self.rounds, cumulative_loss=float(self._totals[2]), rows=self.rows,
-                       columns=self.columns, mae=self.mae, rmse=self.rmse)
+        totals = {
+            "rounds": self.rounds,
+            "rows": self.rows,
+            "columns": self.columns,
+            "mae": self.mae,
+            "rmse": self.rmse,
+            "cumulative_loss": float(self._totals[3]),
+        }
+        if isinstance(self.engine, SignFlipEntries):
+            return certify_sign_flip(self.engine, **totals)
+        return certify(self.engine, **totals)
 
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """(header for JSON, arrays): all that is needed to resume bit for bit."""
         header = {
-            "kind": "MatrixCompletion", "version": 1, "low": self.low, "high": self.high, "fast": self.engine.fast,
-            "tol": self.engine.tol, "dtype": self.engine.dtype,
+            "kind": "MatrixCompletion",
+            "version": 1,
+            "low": self.low,
+            "high": self.high,
+            **self.engine.options,
+            "tol": self.engine.tol,
+            "dtype": self.engine.dtype,
             "rows": [[row, node] for row, node in self._rows.items()],
             "columns": [[column, node] for column, node in self._columns.items()],
         }
@@ -212,13 +254,44 @@ class MatrixCompletion:
         """The learner that `state_dict` described."""
         if header.get("kind") != "MatrixCompletion" or header.get("version") != 1:
             raise BadInput("header", header.get("kind"), "give what MatrixCompletion.state_dict returned")
-        options = {key: header[key] for key in ("low", "high", "fast", "tol", "dtype")}
-        learner = cls(**options)
-        learner._rows = {row: node for row, node in header["rows"]}
-        learner._columns = {column: node for column, node in header["columns"]}
+        kept = ("low", "high", "strategy", "fast", "tol", "dtype", "radius", "rate", "loss", "kappa")
+        learner = cls(**{key: header[key] for key in kept if key in header})
+        learner._rows = dict(header["rows"])
+        learner._columns = dict(header["columns"])
         learner._totals = np.array(arrays["totals"])
         learner.engine.restore(arrays)
         return learner
+
+
+def _engine(
+    strategy: str, fast: bool, tol: float | None, dtype: str, **options: Any
+) -> BiasTangentBet | SignFlipEntries:
+    """The learner of that name; options it does not take are refused."""
+    given = {key: option for key, option in options.items() if option is not None}
+    if strategy == "default":
+        for key, option in given.items():
+            raise BadInput(
+                key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it"
+            )
+        return BiasTangentBet(fast=fast, dtype=dtype, **({} if tol is None else {"tol": float(tol)}))
+    if strategy != "sign-flip":
+        raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
+    if fast:
+        raise BadInput("fast", fast, "the sign flip keeps its tolerance; raise tol instead")
+    if tol is not None:
+        given["tol"] = float(tol)
+    return SignFlipEntries(dtype=dtype, **given)
+
+
+@compiled
+def _add_up(loss, yhat, y, totals):  # type: ignore[no-untyped-def]
+    """One by one, so that chunks of any size give the same totals."""
+    for t in range(y.size):
+        error = yhat[t] - y[t]
+        totals[0] += 1.0
+        totals[1] += abs(error)
+        totals[2] += error * error
+        totals[3] += value(loss, yhat[t], y[t])
 
 
 def _items(values: Any) -> Any:

@@ -19,12 +19,25 @@ class SignFlipEntries:
     name = "sign flip"
 
     def __init__(
-        self, rate: Any = "lowering", radius: float | None = None, loss: Any = "absolute", bound: float = 1.0,
-        kappa: float = 1.0, tol: float = 1e-6, dtype: str = "float64", nodes: int = 0,
+        self,
+        rate: Any = "lowering",
+        radius: float | None = None,
+        loss: Any = "absolute",
+        bound: float = 1.0,
+        kappa: float = 1.0,
+        tol: float = 1e-6,
+        dtype: str = "float64",
+        nodes: int = 0,
     ) -> None:
         self.record = losses.get(loss)
         self.loss, self.dtype, self.tol, self.fast = losses.name(self.record), dtype, tol, False
-        self.options = {"rate": rate, "radius": radius, "loss": self.loss, "kappa": kappa}
+        self.options = {
+            "strategy": "sign-flip",
+            "rate": rate,
+            "radius": radius,
+            "loss": self.loss,
+            "kappa": kappa,
+        }
         lipschitz = float(self.record.lipschitz(bound))
         self.rule, self.rates, self.masses = rules.rule(rate, radius, lipschitz, bound, tol, kappa)
         self.log_trace = np.full(len(self.rates), -np.inf)
@@ -33,7 +46,9 @@ class SignFlipEntries:
         self.graph = graph.with_nodes(graph.empty(np.dtype(dtype).type), nodes)
         self.workspace = Workspace(dtype, spaces=len(self.rates))
         if nodes:
-            sign_flip.join(self.graph, self.rule, self.rates, self.masses, self.log_trace, self.scalars, nodes - 1)
+            sign_flip.join(
+                self.graph, self.rule, self.rates, self.masses, self.log_trace, self.scalars, nodes - 1
+            )
 
     def predict(self, i: int, j: int, weight: float = 1.0) -> float:
         """ŷ at nodes (i, j); 0 where one of them is unknown (−1) or has no rating yet."""
@@ -48,11 +63,17 @@ class SignFlipEntries:
             if most > scalars[sign_flip.CEILING] > 0.0:
                 return 0.0  # this round restarts, and a fresh start plays 0
         sign_flip.prepare(self.graph, self.rule, rates, log_trace, scalars, i, j, float(weight), *room)
-        return float(sign_flip.predict(self.graph, self.rule, rates, self.masses, log_trace, steps, i, j,
-                                       float(weight), *room)[0])
+        return float(
+            sign_flip.predict(
+                self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room
+            )[0]
+        )
 
     def rounds(
-        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64],
+        self,
+        i: NDArray[np.int64],
+        j: NDArray[np.int64],
+        y: NDArray[np.float64],
         weight: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Play and learn these rounds; rows (ŷ, 0, potential, block steps, error of ŷ)."""
@@ -60,8 +81,21 @@ class SignFlipEntries:
         self.graph = graph.with_nodes(self.graph, int(max(i.max(), j.max())) + 1)
         self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
         room = self.workspace.sized(len(self.graph.start))
-        return sign_flip.rounds(self.graph, self.rule, self.record, self.rates, self.masses, self.log_trace,
-                                self.scalars, self.steps, i, j, weight, y, *room)
+        return sign_flip.rounds(
+            self.graph,
+            self.rule,
+            self.record,
+            self.rates,
+            self.masses,
+            self.log_trace,
+            self.scalars,
+            self.steps,
+            i,
+            j,
+            weight,
+            y,
+            *room,
+        )
 
     def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """ŷ at (i, c) for every column node c, one Krylov space each."""
@@ -73,16 +107,23 @@ class SignFlipEntries:
         return float(self.graph.diagonal[: self.graph.nodes].max()) if self.graph.nodes else 0.0
 
     def bound(self, nuclear: float | None = None) -> float:
-        """What this path's ledger promises: against ‖W‖_Σ ≤ r, or against this nuclear norm under the mixture."""
+        """What this path's ledger promises against ‖W‖_Σ ≤ r; under the mixture, ≤ nuclear."""
         from burkholder.matrix import potential
 
         if self.rule.kind == MIXTURE:
             # PAID is κ at a fixed dimension; rows and columns that joined may have added to it
             joined = float(self.scalars[PAID]) - self.rule.radius
-            return joined + float(potential.mixture_bound_from(
-                0.0 if nuclear is None else nuclear, self.top, max(self.graph.nodes, 1), self.rates, self.masses,
-                self.rule.radius, self.rule.lipschitz,
-            ))
+            return joined + float(
+                potential.mixture_bound_from(
+                    0.0 if nuclear is None else nuclear,
+                    self.top,
+                    max(self.graph.nodes, 1),
+                    self.rates,
+                    self.masses,
+                    self.rule.radius,
+                    self.rule.lipschitz,
+                )
+            )
         quadratic = 0.5 * self.rates[0] * self.rule.lipschitz**2 * self.rule.radius * self.top
         return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
 
@@ -91,18 +132,25 @@ class SignFlipEntries:
         """U of the current epoch: at most 0 and never rising, up to the tolerance."""
         if not self.graph.nodes:
             return 0.0
-        return float(sign_flip.value(self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes))
+        return float(
+            sign_flip.value(
+                self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes
+            )
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that changes, by name."""
-        named: dict[str, NDArray[Any]] = {f"graph.{key}": value for key, value in self.graph._asdict().items()}
+        named: dict[str, NDArray[Any]] = {
+            f"graph.{key}": value for key, value in self.graph._asdict().items()
+        }
         for key in ("rates", "log_trace", "scalars", "steps"):
             named[key] = getattr(self, key)
         return named
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over what `arrays` gave."""
-        self.graph = graph.Graph(**{key[6:]: np.array(value) for key, value in arrays.items()
-                                    if key.startswith("graph.")})
+        self.graph = graph.Graph(
+            **{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")}
+        )
         for key in ("rates", "log_trace", "scalars", "steps"):
             setattr(self, key, np.array(arrays[key]))

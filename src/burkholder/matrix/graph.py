@@ -1,9 +1,9 @@
 """The sparse state of a stream of entries w·e_i e_jᵀ: a graph whose lists grow as ratings arrive.
 
-Rows and columns share one numbering, in order of arrival; H(X) for X = w·e_i e_jᵀ is the edge i–j of weight w and
-M(X) lies on the diagonal, so that ηH − cM is `rate`·edges − `damping`·diagonal and no degree need be known ahead.
-Each node's list lies in one stretch of a shared pool and moves to its end, with twice the room, when full: memory
-stays proportional to the ratings seen.
+Rows and columns share one numbering, in order of arrival; H(X) for X = w·e_i e_jᵀ is the edge i–j of weight
+w and M(X) lies on the diagonal, so that ηH − cM is `rate`·edges − `damping`·diagonal and no degree need be
+known ahead. Each node's list lies in one stretch of a shared pool and moves to its end, with twice the
+room, when full: memory stays proportional to the ratings seen.
 """
 
 from __future__ import annotations
@@ -34,8 +34,16 @@ class Graph(NamedTuple):
 
 def empty(dtype: type = np.float64) -> Graph:
     """A graph without nodes; `dtype` is the precision of the weights (the diagonal is always float64)."""
-    counts = [np.zeros(0, np.uint64) for _ in range(3)]
-    return Graph(*counts, np.zeros(0, np.uint32), np.zeros(0, dtype), np.zeros(0), np.zeros(2, np.int64))
+    none = np.zeros(0, np.uint64)
+    return Graph(
+        start=none,
+        length=none.copy(),
+        room=none.copy(),
+        neighbour=np.zeros(0, np.uint32),
+        weight=np.zeros(0, dtype),
+        diagonal=np.zeros(0),
+        used=np.zeros(2, np.int64),
+    )
 
 
 def with_nodes(graph: Graph, nodes: int) -> Graph:
@@ -43,8 +51,10 @@ def with_nodes(graph: Graph, nodes: int) -> Graph:
     capacity = len(graph.start)
     if nodes > capacity:
         extra = max(nodes, 2 * capacity, 16) - capacity
-        columns = [np.concatenate([column, np.zeros(extra, column.dtype)])
-                   for column in (graph.start, graph.length, graph.room, graph.diagonal)]
+        columns = [
+            np.concatenate([column, np.zeros(extra, column.dtype)])
+            for column in (graph.start, graph.length, graph.room, graph.diagonal)
+        ]
         graph = graph._replace(start=columns[0], length=columns[1], room=columns[2], diagonal=columns[3])
     return graph
 
@@ -52,8 +62,9 @@ def with_nodes(graph: Graph, nodes: int) -> Graph:
 def with_room(graph: Graph, ends: NDArray[np.int64]) -> Graph:
     """The graph with room for one more edge at every node listed in `ends` (repetitions count).
 
-    Lists that are too short move to the end of the pool; when moved lists have left more holes than half of the
-    pool, everything is packed again. Order within a list never changes, so neither does any sum over it.
+    Lists that are too short move to the end of the pool; when moved lists have left more holes than half of
+    the pool, everything is packed again. Order within a list never changes, so neither does any sum over
+    it.
     """
     nodes, times = np.unique(ends, return_counts=True)
     need = graph.length[nodes] + times.astype(np.uint64)

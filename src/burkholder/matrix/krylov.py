@@ -1,7 +1,7 @@
 """Predictions from one Krylov space: both signs of the sign flip, or the tangent, with error control.
 
-`T` (2·DEPTH square), `basis`, `R` are workspace; after a probe the leading 2m rows of T describe the state around
-(i, j), and `trace_change` tells from them what any rating at (i, j) does to tr exp(A).
+`T` (2·DEPTH square), `basis`, `R` are workspace; after a probe the leading 2m rows of T describe the state
+around (i, j), and `trace_change` tells from them what any rating at (i, j) does to tr exp(A).
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def small_entries(T, m, log_trace):  # type: ignore[no-untyped-def]
 
 @compiled
 def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(m, P_ij, last difference): the entry of exp(A)/tr exp(A), to |change| ≤ tol·(|P_ij| + e^{−log_trace}) twice.
+    """(m, P_ij, last difference): the entry of exp(A)/tr exp(A), to |change| ≤ tol·(|P_ij| +
+    e^{−log_trace}) twice.
 
     The unit e^{−log_trace} is what a node without ratings has on P's diagonal. At most `most` block steps.
     """

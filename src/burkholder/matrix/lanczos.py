@@ -1,7 +1,7 @@
 """Block Lanczos on two start vectors e_i, e_j: the small matrix T_m that stands for ηH − cM.
 
-Both basis vectors of the change that a rating makes lie in the Krylov space's first block, so whatever is asked
-about exp(A + change) is a question about T_m with the change added to its leading 2×2 block.
+Both basis vectors of the change that a rating makes lie in the Krylov space's first block, so whatever is
+asked about exp(A + change) is a question about T_m with the change added to its leading 2×2 block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def start(basis, i, j, nodes):  # type: ignore[no-untyped-def]
 
 @compiled
 def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-untyped-def]
-    """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A, read from their lists."""
+    """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A."""
     for r in range(2 * nodes):
         y[r] = 0.0
     for side, node in enumerate((i, j)):
@@ -120,14 +120,16 @@ def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-u
 def step(graph, rate, damping, basis, T, R, k, i, j, nodes):  # type: ignore[no-untyped-def]
     """Block step k: fills T's rows 2k and 2k+1 and couples them to the next block; rotates `basis`.
 
-    i, j are the units that `start` was given, or −1 after any other start. Returns the size of the coupling: 0 when
-    the Krylov space is exhausted and T is exact.
+    i, j are the units that `start` was given, or −1 after any other start. Returns the size of the
+    coupling: 0 when the Krylov space is exhausted and T is exact.
     """
     here, previous, y = k % 3, (k + 2) % 3, (k + 1) % 3
     if k == 0 and i >= 0:
         a00, a01, a11 = apply_to_units(graph, rate, damping, i, j, basis[y], nodes)
     else:
-        a00, a01, a11 = apply(graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes))
+        a00, a01, a11 = apply(
+            graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes)
+        )
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
     orthonormal(basis[here], basis[y], a00, a01, a11, R, nodes)

@@ -122,7 +122,12 @@ def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike,
 
 
 def mixture_value(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
+    a: ArrayLike,
+    H: ArrayLike,
+    M: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
     lipschitz: float,
 ) -> Array:
     """U = a + κ·[Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D − 1]: no radius, no rate to choose. Σπ_k = 1.
@@ -139,7 +144,12 @@ def clipped(yhat: Array, bound: float) -> Array:
 
 
 def sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rate: ArrayLike,
+    radius: float,
+    lipschitz: float,
     bound: float = np.inf,
 ) -> Array:
     """`eq:matrix_pred`: ŷ = clip_B(−(r/2Lη)·[log tr exp(A₊) − log tr exp(A₋)]), A± the state after δ = ±L.
@@ -164,8 +174,14 @@ def tangent(
 
 
 def mixture_sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
-    lipschitz: float, bound: float = np.inf,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
+    lipschitz: float,
+    bound: float = np.inf,
 ) -> Array:
     """The sign flip of `mixture_value`: ŷ = clip_B(−(κ/2L)(e^P − e^Q)), P, Q the log mixture after δ = ±L."""
     squares, step = np.asarray(M) + square(X), lipschitz * hermitian(X)
@@ -208,7 +224,12 @@ def mixture_bound(
 
 
 def mixture_bound_from(
-    nuclear: ArrayLike, top: ArrayLike, dimension: int, rates: ArrayLike, masses: ArrayLike, kappa: float,
+    nuclear: ArrayLike,
+    top: ArrayLike,
+    dimension: int,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
     lipschitz: float,
 ) -> Array:
     """`mixture_bound` when ‖ΣM‖ = top and D = dimension are known already."""

@@ -1,10 +1,12 @@
 """The paper's own strategy (S3, `eq:matrix_pred`) on a growing graph, with any rule for the rate η.
 
-A = ηH − ½η²L²M. One η (fixed, restarted or lowered as Λ ≥ ‖ΣM‖ doubles) with a radius r, or a mixture over a grid of η that
-needs neither. Entries are X = w·e_i e_jᵀ; ΣM is then diagonal and ‖ΣM‖ is its largest entry.
+A = ηH − ½η²L²M. One η (fixed, restarted or lowered as Λ ≥ ‖ΣM‖ doubles) with a radius r, or a mixture over
+a grid of η that needs neither. Entries are X = w·e_i e_jᵀ; ΣM is then diagonal and ‖ΣM‖ is its largest
+entry.
 
-Ledger for one rate: Σδŷ + (r/η)·log tr exp(A) never exceeds PAID, what (r/η)·log tr exp(A) gained when rows and columns
-joined and when η fell; for the mixture the same with κΣπ_k tr exp(A_k)/D. CLOSED sums the bounds of finished epochs.
+Ledger for one rate: Σδŷ + (r/η)·log tr exp(A) never exceeds PAID, what (r/η)·log tr exp(A) gained when rows
+and columns joined and when η fell; for the mixture the same with κΣπ_k tr exp(A_k)/D. CLOSED sums the
+bounds of finished epochs.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def potential(rule, rates, masses, log_trace, nodes):  # type: ignore[no-untyped
 @compiled
 def value(rule, rates, masses, log_trace, scalars, nodes):  # type: ignore[no-untyped-def]
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
-    return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
+    return (scalars[ALONG] - scalars[EPOCH]) + (
+        potential(rule, rates, masses, log_trace, nodes) - scalars[PAID]
+    )
 
 
 @compiled
@@ -122,8 +126,19 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
         g = rates[0] * rule.lipschitz * weight
         factor = rule.radius / (2.0 * rule.lipschitz * rates[0])
         m, plus, minus, gap = probe_signs(
-            graph, i, j, rates[0], 0.5 * (rates[0] * rule.lipschitz) ** 2, g, -0.5 * g * g, log_trace[0],
-            rule.tol / factor, steps[0] - 3, basis, T[0], R,
+            graph,
+            i,
+            j,
+            rates[0],
+            0.5 * (rates[0] * rule.lipschitz) ** 2,
+            g,
+            -0.5 * g * g,
+            log_trace[0],
+            rule.tol / factor,
+            steps[0] - 3,
+            basis,
+            T[0],
+            R,
         )
         steps[0] = m
         yhat = 0.0 if cold else -factor * (plus - minus)
@@ -135,8 +150,19 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
         share = rule.radius * masses[k] * np.exp(log_trace[k] - np.log(float(graph.used[0])))
         factor = share / (2.0 * rule.lipschitz)
         m, plus, minus, gap = probe_signs(
-            graph, i, j, rates[k], 0.5 * (rates[k] * rule.lipschitz) ** 2, g, -0.5 * g * g, log_trace[k],
-            rule.tol / max(rates.size * factor, 1e-3), steps[k] - 3, basis, T[k], R,
+            graph,
+            i,
+            j,
+            rates[k],
+            0.5 * (rates[k] * rule.lipschitz) ** 2,
+            g,
+            -0.5 * g * g,
+            log_trace[k],
+            rule.tol / max(rates.size * factor, 1e-3),
+            steps[k] - 3,
+            basis,
+            T[k],
+            R,
         )
         steps[k] = m
         total -= factor * (np.exp(plus) - np.exp(minus))
@@ -165,7 +191,9 @@ def rounds(graph, rule, loss, rates, masses, log_trace, scalars, steps, i, j, we
         join(graph, rule, rates, masses, log_trace, scalars, i[t])
         join(graph, rule, rates, masses, log_trace, scalars, j[t])
         prepare(graph, rule, rates, log_trace, scalars, i[t], j[t], weight[t], basis, T, R)
-        yhat, error = predict(graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R)
+        yhat, error = predict(
+            graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R
+        )
         delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
         learn(graph, rule, rates, log_trace, scalars, steps, i[t], j[t], weight[t], yhat, delta, T)
         out[t, 0], out[t, 1], out[t, 4] = yhat, 0.0, error

@@ -15,7 +15,7 @@ _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.lea
 
 @compiled
 def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(ŷ, b, u) at nodes (i, j), −1 for an unknown one, which leaves the bias alone. Changes workspace only."""
+    """(ŷ, b, u) at nodes (i, j); −1 is unknown and leaves the bias alone. Changes workspace only."""
     b = _advise(model, i, j)
     if i < 0 or j < 0:
         return b, b, 0.0
@@ -25,7 +25,7 @@ def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  #
 
 @compiled
 def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Play and learn every round; returns (ŷ, bias prediction, u, block steps, error of u), one row a round."""
+    """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u)."""
     out = np.empty((y.size, 5))
     for t in range(y.size):
         _join(graph, scalars, i[t])

@@ -1,10 +1,12 @@
 """The tangent strategy (S4) on a growing graph: the direction u of the default completion learner.
 
-A = ηH − η²Σδ²M with radius 1, u = −⟨P, H(X)⟩ = −2·P_ij for X = e_i e_jᵀ. η = min(¼, sqrt(log D/V̄)); V̄ starts at 4
-and doubles, η falling with it, as soon as the largest diagonal entry of Σδ²M could exceed it in the next round.
+A = ηH − η²Σδ²M with radius 1, u = −⟨P, H(X)⟩ = −2·P_ij for X = e_i e_jᵀ. η = min(¼, sqrt(log D/V̄)); V̄
+starts at 4 and doubles, η falling with it, as soon as the largest diagonal entry of Σδ²M could exceed it in
+the next round.
 
-Ledger: Σδu + log tr exp(A)/η never exceeds PAID, the sum of what log tr exp(A)/η gained when a row or a column
-joined and when η fell. Hence A₁ = PAID + η·max diagonal bounds Σδu − Σδ⟨W, X⟩ over ‖W‖_Σ ≤ 1, on every path.
+Ledger: Σδu + log tr exp(A)/η never exceeds PAID, the sum of what log tr exp(A)/η gained when a row or a
+column joined and when η fell. Hence A₁ = PAID + η·max diagonal bounds Σδu − Σδ⟨W, X⟩ over ‖W‖_Σ ≤ 1, on
+every path.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def join(graph, scalars, node):  # type: ignore[no-untyped-def]
 
 @compiled
 def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(block steps, u, last change of u). Nodes without a rating give u = 0: the sign of their axis is free."""
+    """(block steps, u, last change of u). A node without ratings gives u = 0: its sign is free."""
     cold = graph.length[i] == 0 or graph.length[j] == 0
     rate = scalars[RATE]
     first = int(scalars[STEPS]) - 3
@@ -74,7 +76,7 @@ def learn(graph, scalars, i, j, u, delta, m, T):  # type: ignore[no-untyped-def]
 
 @compiled
 def lower(graph, scalars, i, j, tol, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Double V̄ while the next slope at i or j could pass it, and let η follow; probes = 0 means exact traces."""
+    """Double V̄ while the next slope at i or j could pass it; η follows. probes = 0: exact traces."""
     most = max(graph.diagonal[i], graph.diagonal[j]) + LIPSCHITZ**2
     if most <= scalars[CEILING]:
         return

@@ -1,7 +1,8 @@
 """log tr exp(A) from scratch, when the rate changes: every diagonal entry, or a few random probes.
 
-The diagonal costs as much as half a round per node and is exact to the tolerance; the probes (stochastic Lanczos
-quadrature) cost a fixed number of rounds and are used as a ratio, with the same vectors before and after.
+The diagonal costs as much as half a round per node and is exact to the tolerance; the probes (stochastic
+Lanczos quadrature) cost a fixed number of rounds and are used as a ratio, with the same vectors before and
+after.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def sign_of(node, probe):  # type: ignore[no-untyped-def]
 
 @compiled
 def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type: ignore[no-untyped-def]
-    """log of the estimate of tr exp(A) from `probes` pairs of random sign vectors, `depth` block steps each."""
+    """log of the estimate of tr exp(A) from `probes` pairs of random signs, `depth` block steps each."""
     nodes = graph.used[0]
     log_total = -np.inf
     none = np.int64(-1)
