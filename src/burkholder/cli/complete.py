@@ -8,11 +8,21 @@ import typer
 
 
 def complete(
-    ratings: Annotated[str, typer.Argument(help="csv, tsv or MovieLens file (.gz, .bz2, .xz too); - reads stdin")],
-    low: Annotated[float | None, typer.Option(help="lowest rating; the file's own lowest if not given")] = None,
-    high: Annotated[float | None, typer.Option(help="highest rating; the file's own highest if not given")] = None,
-    strategy: Annotated[str, typer.Option(help="default, or sign-flip for the paper's own learner")] = "default",
-    rate: Annotated[str | None, typer.Option(help="sign-flip: lowering, doubling, mixture or a number")] = None,
+    ratings: Annotated[
+        str, typer.Argument(help="csv, tsv or MovieLens file (.gz, .bz2, .xz too); - reads stdin")
+    ],
+    low: Annotated[
+        float | None, typer.Option(help="lowest rating; the file's own lowest if not given")
+    ] = None,
+    high: Annotated[
+        float | None, typer.Option(help="highest rating; the file's own highest if not given")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="default, or sign-flip for the paper's own learner")
+    ] = "default",
+    rate: Annotated[
+        str | None, typer.Option(help="sign-flip: lowering, doubling, mixture or a number")
+    ] = None,
     radius: Annotated[float | None, typer.Option(help="sign-flip: nuclear norm of the comparators")] = None,
     fast: Annotated[bool, typer.Option("--fast", help="four block steps a round")] = False,
     file_order: Annotated[bool, typer.Option("--file-order", help="ignore times in the file")] = False,
@@ -20,7 +30,7 @@ def complete(
     json: Annotated[bool, typer.Option("--json", help="one JSON object on standard output")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress")] = False,
 ) -> None:
-    """Matrix completion over a file of ratings, in time order: progressive MAE and RMSE, and the certificate."""
+    """Matrix completion over a file of ratings, in time order: progressive errors and a certificate."""
     import time
 
     from burkholder.cli.console import emit, progress, say
@@ -55,8 +65,10 @@ def complete(
         emit(summary)
         return
     order = "time order" if data.timed else "file order"
-    say(f"{certificate.rows:,} × {certificate.columns:,}, ratings {lowest:g}..{highest:g}, {order},"
-        f" {seconds:.1f} s, {run.steps.mean():.1f} block steps a round")
+    say(
+        f"{certificate.rows:,} × {certificate.columns:,}, ratings {lowest:g}..{highest:g}, {order},"
+        f" {seconds:.1f} s, {run.steps.mean():.1f} block steps a round"
+    )
     print(f"MAE {certificate.mae:.4f}  RMSE {certificate.rmse:.4f}")
     print(certificate)
 

@@ -47,6 +47,22 @@ def trace_change(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def
 
 
 @compiled
+def deep_enough(T, m):  # type: ignore[no-untyped-def]
+    """Whether m block steps can resolve exp on T's spectrum at all: m² at least its width (by row sums).
+
+    A polynomial of degree below the square root of the width is blind to exp near the upper end: all its
+    answers agree, on 0. Two small changes mean nothing before that.
+    """
+    widest = 0.0
+    for r in range(2 * m):
+        total = 0.0
+        for c in range(max(0, r - 3), min(2 * m, r + 4)):
+            total += abs(T[r, c])
+        widest = max(widest, total)
+    return m * m >= widest
+
+
+@compiled
 def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first, basis, T, R):  # type: ignore[no-untyped-def]
     """(m, log change at +off, log change at −off, last difference) for A = rate·edges − damping·diagonal.
 
@@ -73,7 +89,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
             gap = 0.0
             break
         gap = max(abs(plus - before_plus), abs(minus - before_minus))
-        quiet = quiet + 1 if gap <= tol else 0
+        quiet = quiet + 1 if gap <= tol and deep_enough(T, m) else 0
         if quiet == 2:
             break
     return m, plus, minus, gap
@@ -117,7 +133,8 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
             gap = 0.0
             break
         gap = abs(entry - before)
-        quiet = quiet + 1 if gap <= tol * (abs(entry) + np.exp(-log_trace)) else 0
+        small_change = gap <= tol * (abs(entry) + np.exp(-log_trace))
+        quiet = quiet + 1 if small_change and deep_enough(T, m) else 0
         if quiet == 2:
             break
     return m, entry, gap

@@ -10,7 +10,7 @@ import numpy as np
 
 from burkholder.compiled import compiled
 
-DEPTH = 24  # most block steps; T has 2·DEPTH rows
+DEPTH = 48  # most block steps; T has 2·DEPTH rows
 NEGLIGIBLE = 1e-6  # a new direction shorter than this is dropped (cold rows exhaust their Krylov space)
 
 

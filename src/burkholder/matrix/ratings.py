@@ -1,4 +1,4 @@
-"""Files of ratings: csv, tsv, spaces or MovieLens' `::`, packed or not, with or without a header and times."""
+"""Files of ratings: csv, tsv, spaces or MovieLens' `::`, packed or not, header and times optional."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from burkholder.errors import BadInput, BadLine
 
 ROW_NAMES = ("user", "userid", "user_id", "row", "reviewer", "reviewerid", "customer", "u", "rater")
 COLUMN_NAMES = (
-    "item", "itemid", "item_id", "movie", "movieid", "movie_id", "column", "product", "asin", "isbn", "book", "i",
-    "artist", "song", "joke",
+    "item", "itemid", "item_id", "movie", "movieid", "movie_id", "column", "product", "asin", "isbn", "book",
+    "i", "artist", "song", "joke",
 )  # fmt: skip
 RATING_NAMES = ("rating", "ratings", "score", "stars", "value", "y", "r", "overall", "target")
 TIME_NAMES = ("timestamp", "time", "date", "unixreviewtime", "datetime", "ts", "t")
@@ -129,7 +129,9 @@ def _entry(
     fields = _split(line, delimiter)
     row, column, rating, time = places
     if len(fields) <= max(row, column, rating):
-        raise BadLine(path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}")
+        raise BadLine(
+            path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}"
+        )
     value = _number(fields[rating])
     if value is None or not math.isfinite(value):
         raise BadLine(path, number, f"the rating {fields[rating]!r} is not a finite number")

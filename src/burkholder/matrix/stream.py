@@ -36,7 +36,7 @@ def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis,
         delta = yhat - y[t]
         scalars[FOLLOWED] += delta * (yhat - b)
         _settle(log_wealth, u, delta)
-        _learn(graph, scalars, i[t], j[t], u, delta, m, T)
+        _learn(graph, scalars, i[t], j[t], u, gap, delta, m, T)
         _learn_bias(model, i[t], j[t], y[t])
         _lower(graph, scalars, i[t], j[t], 1e-9, probes, basis, T, R)
         out[t, 0], out[t, 1], out[t, 2], out[t, 3], out[t, 4] = yhat, b, u, m, gap

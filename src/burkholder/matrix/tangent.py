@@ -23,8 +23,8 @@ LIPSCHITZ = 2.0
 CAP = 0.25  # η·L·‖X‖ ≤ ½
 
 # places in the vector of scalars
-LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED, FOLLOWED = range(10)
-SCALARS = 10  # FOLLOWED is Σδ(ŷ − b), what following u gained (if negative) in linearised loss
+LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED, FOLLOWED, ERROR = range(11)
+SCALARS = 11  # FOLLOWED is Σδ(ŷ − b), negative where following u gained; ERROR is Σ|δ|·(last change of u)
 
 _exact, _stochastic = trace.exact, trace.stochastic
 
@@ -60,11 +60,12 @@ def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-
 
 
 @compiled
-def learn(graph, scalars, i, j, u, delta, m, T):  # type: ignore[no-untyped-def]
+def learn(graph, scalars, i, j, u, gap, delta, m, T):  # type: ignore[no-untyped-def]
     """Take in the slope δ at (i, j), where `direction` left T with m block steps."""
     rate = scalars[RATE]
     scalars[STEPS] = m
     scalars[ALONG] += delta * u
+    scalars[ERROR] += abs(delta) * gap
     scalars[SQUARES] += delta * delta * u * u
     scalars[WIDEST] = max(scalars[WIDEST], abs(u))
     step = rate * delta

@@ -11,7 +11,7 @@ import numpy as np
 
 from burkholder.compiled import compiled
 from burkholder.matrix import lanczos
-from burkholder.matrix.krylov import small_entries
+from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH
 
 _start, _step = lanczos.start, lanczos.step
@@ -45,7 +45,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
                 pair = e00 if single else e00 + e11
                 if coupling == 0.0:
                     break
-                quiet = quiet + 1 if abs(pair - before) <= tol * pair else 0
+                quiet = quiet + 1 if abs(pair - before) <= tol * pair and deep_enough(T, k + 1) else 0
                 if quiet == 2:
                     break
         log_total = np.logaddexp(log_total, np.log(pair) + scale)
