@@ -16,7 +16,7 @@ RULES = [0.2, "lowering", "doubling", "mixture"]
 def entries(seed, d1, d2, rounds, noise=0.2):
     """A stream of entries of a rank-2 matrix with a popular head, labels in [−1, 1], weights ±."""
     rng = np.random.default_rng(seed)
-    i = np.minimum(rng.geometric(3.0 / d1, rounds) - 1, d1 - 1)
+    i = np.minimum(rng.geometric(min(1.0, 3.0 / d1), rounds) - 1, d1 - 1)
     j = d1 + rng.integers(0, d2, rounds)
     W = rng.normal(size=(d1, 2)) @ rng.normal(size=(2, d2))
     y = np.clip(0.5 * W[i, j - d1] + noise * rng.normal(size=rounds), -1, 1)
@@ -34,10 +34,11 @@ def exact_trajectory(rate, radius, shape, i, j, y, weight, rates=None, masses=No
         X[i[t], j[t] - d1] = weight[t]
         if rate in ("lowering", "doubling"):
             ceiling = ceiling or weight[t] ** 2
-            while potential.largest(M + potential.square(X)) > ceiling:
+            before, most = ceiling, potential.largest(M + potential.square(X))
+            while most > ceiling:
                 ceiling *= 2.0
-                if rate == "doubling":
-                    H, M = np.zeros((D, D)), np.zeros((D, D))
+            if rate == "doubling" and ceiling > before:
+                H, M = np.zeros((D, D)), np.zeros((D, D))
             eta = np.sqrt(2 * np.log(D) / ceiling)
         if rate == "mixture":
             yhat = float(potential.mixture_sign_flip(H, M, X, rates, masses, 1.0, 1.0, 1.0))

@@ -41,6 +41,7 @@ class SignFlipEntries:
         lipschitz = float(self.record.lipschitz(bound))
         self.rule, self.rates, self.masses = rules.rule(rate, radius, lipschitz, bound, tol, kappa)
         self.log_trace = np.full(len(self.rates), -np.inf)
+        self.anchor = self.log_trace.copy()
         self.scalars = np.zeros(sign_flip.SCALARS)
         self.steps = np.zeros(len(self.rates), np.int64)
         self.graph = graph.with_nodes(graph.empty(np.dtype(dtype).type), nodes)
@@ -88,6 +89,7 @@ class SignFlipEntries:
             self.rates,
             self.masses,
             self.log_trace,
+            self.anchor,
             self.scalars,
             self.steps,
             i,
@@ -143,7 +145,7 @@ class SignFlipEntries:
         named: dict[str, NDArray[Any]] = {
             f"graph.{key}": value for key, value in self.graph._asdict().items()
         }
-        for key in ("rates", "log_trace", "scalars", "steps"):
+        for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             named[key] = getattr(self, key)
         return named
 
@@ -152,5 +154,5 @@ class SignFlipEntries:
         self.graph = graph.Graph(
             **{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")}
         )
-        for key in ("rates", "log_trace", "scalars", "steps"):
+        for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             setattr(self, key, np.array(arrays[key]))

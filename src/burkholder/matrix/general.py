@@ -53,6 +53,7 @@ class GeneralEngine:
         self.tangent, self.method, self.dimension = tangent, method, sum(shape)
         self.scalars = np.zeros(sign_flip.SCALARS)
         self.log_trace = np.full(len(rates), math.log(self.dimension))
+        self.anchor = self.log_trace.copy()
         self.H, self.M = self._zero(), self._zero()
         self.top = 0.0  # an upper bound of ‖M‖, exact whenever it mattered
         self.widest = 0.0  # largest ‖X‖ seen
@@ -225,6 +226,9 @@ class GeneralEngine:
         self.H = self.H + delta * self._dilated(X)
         self.M = self.M + growth * self._square(X)
         self.top += growth * X.norm**2
+        self.anchor = np.maximum(self.anchor, self.log_trace)
+        for k in np.flatnonzero(self.log_trace < self.anchor - sign_flip.FALL):
+            self.log_trace[k] = self.anchor[k] = self._exact_log_trace(float(self.rates[k]))
 
     def bound(self, nuclear: float | None = None) -> float:
         """What the ledger promises against ‖W‖_Σ ≤ r; under the mixture, against ‖W‖_Σ ≤ nuclear."""

@@ -110,31 +110,33 @@ def small_entries(T, m, log_trace):  # type: ignore[no-untyped-def]
 
 @compiled
 def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(m, P_ij, last difference): the entry of exp(A)/tr exp(A), to |change| ≤ tol·(|P_ij| +
-    e^{−log_trace}) twice.
+    """(m, P_ij, last difference) for P = exp(A)/tr exp(A): P_ij, P_ii and P_jj have all changed by at most
+    tol·(|P_ij| + e^{−log_trace}), twice.
 
     The unit e^{−log_trace} is what a node without ratings has on P's diagonal. At most `most` block steps.
     """
     nodes = graph.used[0]
     R[:] = 0.0
     _start(basis, i, j, nodes)
-    entry = np.nan
+    e00 = e01 = e11 = np.nan
     gap = np.inf
     quiet = 0
     m = 0
     for k in range(min(most, DEPTH)):
         coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
         m = k + 1
-        if m < first and coupling > 0.0 and m < most:
+        if m < first and coupling > 0.0 and m < most - 1:
             continue
-        before = entry
-        entry = small_entries(T, m, log_trace)[1]
+        b00, b01, b11 = e00, e01, e11
+        e00, e01, e11 = small_entries(T, m, log_trace)
         if coupling == 0.0:
             gap = 0.0
             break
-        gap = abs(entry - before)
-        small_change = gap <= tol * (abs(entry) + np.exp(-log_trace))
-        quiet = quiet + 1 if small_change and deep_enough(T, m) else 0
+        gap = abs(e01 - b01)
+        # P_ij may be right by symmetry (0) long before the diagonal, on which the change of the trace rests
+        change = max(gap, abs(e00 - b00), abs(e11 - b11))
+        calm = change <= tol * (abs(e01) + np.exp(-log_trace)) and deep_enough(T, m)
+        quiet = quiet + 1 if calm else 0
         if quiet == 2:
             break
-    return m, entry, gap
+    return m, e01, gap

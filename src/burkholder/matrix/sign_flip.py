@@ -23,6 +23,7 @@ from burkholder.matrix.krylov import probe_signs, trace_change
 
 TIE = 1e-7  # closer than this to y counts as a hit: otherwise rounding noise would choose δ = ±1
 CEILING, PAID, ALONG, CLOSED, LOWERED, EPOCH = range(6)
+FALL = 3.0  # once log tr exp(A) has fallen this far, differences have lost digits: it is computed afresh
 SCALARS = 6  # EPOCH is Σδŷ when the current epoch began
 FIXED, DOUBLING, LOWERING, MIXTURE = range(4)
 
@@ -171,8 +172,10 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
 
 
 @compiled
-def learn(graph, rule, rates, log_trace, scalars, steps, i, j, weight, yhat, delta, T):  # type: ignore[no-untyped-def]
-    """Take in the slope δ at the point `predict` left T for."""
+def learn(  # type: ignore[no-untyped-def]
+    graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R
+):
+    """Take in the slope δ at the point `predict` left T for; `anchor` is the highest trace since a fresh one."""
     scalars[ALONG] += delta * yhat
     for k in range(rates.size):
         g = rates[k] * rule.lipschitz * weight
@@ -181,10 +184,16 @@ def learn(graph, rule, rates, log_trace, scalars, steps, i, j, weight, yhat, del
     add_edge(graph, i, j, delta * weight)
     graph.diagonal[i] += weight * weight
     graph.diagonal[j] += weight * weight
+    for k in range(rates.size):
+        anchor[k] = max(anchor[k], log_trace[k])
+        if log_trace[k] < anchor[k] - FALL:
+            damping = 0.5 * (rates[k] * rule.lipschitz) ** 2
+            log_trace[k] = _exact(graph, rates[k], damping, log_trace[k], 1e-10, basis, T[k], R)
+            anchor[k] = log_trace[k]
 
 
 @compiled
-def rounds(graph, rule, loss, rates, masses, log_trace, scalars, steps, i, j, weight, y, basis, T, R):  # type: ignore[no-untyped-def]
+def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, y, basis, T, R):  # type: ignore[no-untyped-def]
     """Play and learn every round; rows (ŷ, 0, U, mean block steps, error of ŷ)."""
     out = np.empty((y.size, 5))
     for t in range(y.size):
@@ -195,7 +204,7 @@ def rounds(graph, rule, loss, rates, masses, log_trace, scalars, steps, i, j, we
             graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R
         )
         delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
-        learn(graph, rule, rates, log_trace, scalars, steps, i[t], j[t], weight[t], yhat, delta, T)
+        learn(graph, rule, rates, log_trace, anchor, scalars, steps, i[t], j[t], weight[t], yhat, delta, basis, T, R)
         out[t, 0], out[t, 1], out[t, 4] = yhat, 0.0, error
         out[t, 2] = value(rule, rates, masses, log_trace, scalars, graph.used[0])
         out[t, 3] = steps.mean()
