@@ -117,12 +117,13 @@ def test_the_closed_form_of_the_direction_bound(seed):
 
 def test_bet_bound_is_the_conjugate_it_says():
     rho, squares, widest = 40.0, 0.02, 0.01
-    s = np.linspace(-400, 400, 400_001)
+    s = np.linspace(-400, 40, 400_001)
     best = math.inf
     for k in range(25):
         beta = 2.0**k
         if beta * widest <= 0.25:
-            best = min(best, np.max(rho * s - np.exp(beta * s - beta**2 * squares) / 25))
+            power = np.minimum(beta * s - beta**2 * squares, 700.0)
+            best = min(best, np.max(rho * s - np.exp(power) / 25))
     assert bet_bound(rho, squares, widest) == pytest.approx(1.0 + best, rel=1e-4)
     assert bet_bound(0.0, squares, widest) == 1.0
 
@@ -132,7 +133,7 @@ def test_fast_stays_close_and_says_its_error():
     slow, fast = MatrixCompletion().run(users, items, y), MatrixCompletion(fast=True).run(users, items, y)
     assert fast.steps.max() <= 4 < slow.steps.max()
     assert np.abs(fast.predictions - slow.predictions).max() < 0.1
-    assert 0.0 < fast.errors.max() and "Krylov error" in fast.certificate.notes[1]
+    assert fast.errors.max() > 0.0 and "Krylov error" in fast.certificate.notes[1]
 
 
 def test_it_learns_more_than_biases():
