@@ -1,7 +1,8 @@
-"""Peers for a stream of ratings: running mean, biases, online item-kNN, SGD matrix factorisation, river's BiasedMF.
+"""Peers for a stream of ratings: running mean, biases, online item-kNN, SGD matrix factorisation, river's
+BiasedMF.
 
-All predict before they learn. Labels and predictions lie in [−1, 1]. "in hindsight" means that the best of the grid on
-the whole stream is reported; river's is chosen on the first fifth.
+All predict before they learn. Labels and predictions lie in [−1, 1]. "in hindsight" means that the best of
+the grid on the whole stream is reported; river's is chosen on the first fifth.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def factors(u, i, y, base, start_u, start_i, rate, ridge):  # type: ignore[no-un
 
 @compiled
 def item_knn(u, i, y, base, users, items, count, shrink, ridge):  # type: ignore[no-untyped-def]
-    """base + weighted residuals of the user's `count` most similar items; similarities from residuals seen so far."""
+    """base + weighted residuals of the user's `count` most similar items; similarities from residuals seen so
+    far.
+    """
     most = 0
     rated = np.zeros(users, np.int64)
     for t in range(y.size):
@@ -153,7 +156,9 @@ def table(u: Any, i: Any, y: Any, bias: Any, with_river: bool = True) -> list[di
     if with_river:
         add("river BiasedMF, tuned on 20 %", *river_biased_mf(u, i, y))
     rng = np.random.default_rng(0)
-    starts = {k: (0.1 * rng.normal(size=(users, k)), 0.1 * rng.normal(size=(items, k))) for k in (5, 10, 20)}
+    starts = {
+        k: (0.1 * rng.normal(size=(users, k)), 0.1 * rng.normal(size=(items, k))) for k in (5, 10, 20)
+    }
     grid = list(itertools.product(starts, (0.02, 0.04, 0.08, 0.12), (0.02, 0.05, 0.1, 0.2)))
     out = _best(y, grid, lambda k, rate, ridge: factors(u, i, y, bias, *starts[k], rate, ridge))
     add("SGD factorisation on our bias, in hindsight", *out)

@@ -233,7 +233,7 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
     notes = (
         "bound(nuclear) and realised(nuclear) compare with b + ⟨W, X⟩ for every W of that nuclear norm",
         f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g}"
-        f" beside Σ|δu| ≥ {abs(along):.3g}",
+        f" beside |Σδu| = {abs(along):.3g}",
     )
     return CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),

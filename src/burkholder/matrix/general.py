@@ -227,8 +227,9 @@ class GeneralEngine:
         self.M = self.M + growth * self._square(X)
         self.top += growth * X.norm**2
         self.anchor = np.maximum(self.anchor, self.log_trace)
-        for k in np.flatnonzero(self.log_trace < self.anchor - sign_flip.FALL):
-            self.log_trace[k] = self.anchor[k] = self._exact_log_trace(float(self.rates[k]))
+        for n, rate in enumerate(self.rates):
+            if self.log_trace[n] < self.anchor[n] - sign_flip.FALL:
+                self.log_trace[n] = self.anchor[n] = self._exact_log_trace(float(rate))
 
     def bound(self, nuclear: float | None = None) -> float:
         """What the ledger promises against ‖W‖_Σ ≤ r; under the mixture, against ‖W‖_Σ ≤ nuclear."""

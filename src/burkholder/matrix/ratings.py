@@ -8,11 +8,11 @@ import gzip
 import lzma
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from burkholder.errors import BadInput, BadLine
 
@@ -23,7 +23,7 @@ COLUMN_NAMES = (
 )  # fmt: skip
 RATING_NAMES = ("rating", "ratings", "score", "stars", "value", "y", "r", "overall", "target")
 TIME_NAMES = ("timestamp", "time", "date", "unixreviewtime", "datetime", "ts", "t")
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class Ratings(NamedTuple):
