@@ -109,7 +109,7 @@ def agreement(rounds: int = 1500) -> None:
 
 
 def speed(name: str, tol: float = 1e-6) -> None:
-    """The paper's strategy over the whole stream at a stated tolerance, and the naive rate at its last round."""
+    """The paper's strategy over the whole stream at a stated tolerance, and the naive rate at the end."""
     data = load(name)
     if data is None:
         return

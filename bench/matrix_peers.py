@@ -143,7 +143,7 @@ def river_biased_mf(u: Any, i: Any, y: Any) -> tuple[Any, Any, float]:
 
 
 def table(u: Any, i: Any, y: Any, bias: Any, with_river: bool = True) -> list[dict[str, Any]]:
-    """Every peer on this stream: name, predictions, setting, seconds; `bias` is our bias model's prediction."""
+    """Every peer on this stream: name, predictions, setting, seconds; `bias` holds our bias predictions."""
     users, items = int(u.max()) + 1, int(i.max()) + 1
     rows: list[dict[str, Any]] = []
 

@@ -284,7 +284,7 @@ class _Dense(_Space):
         if engine.tangent:
             eigenvalues, vectors = np.linalg.eigh(self.A)
             weights = np.exp(eigenvalues - potential.log_sum_exp(eigenvalues))
-            self.answer = np.array([np.einsum("ji,jk,ki,i->", vectors, self.H, vectors, weights) / rate])
+            self.answer = np.array([np.sum((vectors * weights) @ vectors.T * self.H) / rate])
         else:
             lipschitz = engine.rule.lipschitz
             self.answer = np.array([self.change(lipschitz), self.change(-lipschitz)])

@@ -169,8 +169,8 @@ def tangent(
     """ŷ = −r·⟨P, H(X)⟩ with P = exp(ηH − η²M)/tr exp(ηH − η²M)."""
     eigenvalues, vectors = np.linalg.eigh(tangent_exponent(H, M, rate))
     weights = np.exp(eigenvalues - log_sum_exp(eigenvalues)[..., None])
-    rotated = np.einsum("...ji,...jk,...ki->...i", vectors, hermitian(X), vectors)
-    return clipped(np.asarray(-radius * (weights * rotated).sum(-1)), bound)
+    P = (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return clipped(np.asarray(-radius * (P * hermitian(X)).sum((-2, -1))), bound)
 
 
 def mixture_sign_flip(
