@@ -9,13 +9,33 @@ __version__ = "0.1.0"
 
 # Public name -> module that holds it. Nothing heavy is imported before it is used.
 _PUBLIC: dict[str, str] = {
+    "AdaptiveParameterFree": "functions",
     "Assumption": "certificates",
+    "Audit": "audit",
     "BadInput": "errors",
     "BadLine": "errors",
     "BurkholderError": "errors",
+    "BurkholderFunction": "functions",
+    "CATALOGUE": "functions",
     "Certificate": "certificates",
+    "ExpertAdvice": "functions",
+    "GradientMixture": "functions",
     "Guarantee": "certificates",
+    "Learner": "learner",
+    "Linear": "functions",
+    "MatrixPrediction": "functions",
     "MissingExtra": "errors",
+    "ParameterFree": "functions",
+    "Parity": "feature_maps",
+    "PlainFunction": "functions",
+    "PrintedParameterFree": "functions",
+    "Smoothness": "functions",
+    "SquareFunction": "functions",
+    "StronglyConvex": "functions",
+    "ZigZag": "functions",
+    "combine": "functions",
+    "minimum": "functions",
+    "softmax": "functions",
 }
 
 

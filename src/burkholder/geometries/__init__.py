@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from burkholder.errors import BadInput
@@ -29,13 +30,11 @@ def get(geometry: Any) -> Any:
         if text == "l2":
             return Euclidean()
         if text.startswith("l"):
-            try:
+            with contextlib.suppress(ValueError):
                 geometry = PNorm(float(text[1:]))
-            except ValueError:
-                pass
+    check(geometry)
     if isinstance(geometry, str) or not (isinstance(geometry, (Coordinates, Geometry))):
         raise BadInput("geometry", geometry, "give 'l2', 'l3', 'l4', …, 'coordinates', or a geometry object")
-    check(geometry)
     return geometry
 
 

@@ -39,7 +39,7 @@ def peak(v: np.ndarray) -> np.ndarray:
 def power_norm(v: np.ndarray, p: float) -> np.ndarray:
     """(Σ|v_i|^p)^{1/p} along the last axis, for vectors of any scale.
 
-    >>> power_norm(np.array([3e200, 4e200]), 2.0) / 1e200
+    >>> float(power_norm(np.array([3e200, 4e200]), 2.0) / 1e200)
     5.0
     """
     top = peak(v)
