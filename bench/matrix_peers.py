@@ -40,6 +40,23 @@ def biases(u, i, y, users, items, rate, ridge):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def averaged_biases(u, i, y, users, items, forget, prior):  # type: ignore[no-untyped-def]
+    """μ + b_u + c_i, each offset moved by error·max(forget, 1/(n + prior))."""
+    b, c, out, total = np.zeros(users), np.zeros(items), np.zeros(y.size), 0.0
+    n, m = np.zeros(users), np.zeros(items)
+    for t in range(y.size):
+        mean = total / t if t else 0.0
+        score = mean + b[u[t]] + c[i[t]]
+        out[t] = min(max(score, -1.0), 1.0)
+        n[u[t]] += 1.0
+        m[i[t]] += 1.0
+        b[u[t]] += (y[t] - score) * max(forget, 1.0 / (n[u[t]] + prior))
+        c[i[t]] += (y[t] - score) * max(forget, 1.0 / (m[i[t]] + prior))
+        total += y[t]
+    return out
+
+
+@compiled
 def factors(u, i, y, base, start_u, start_i, rate, ridge):  # type: ignore[no-untyped-def]
     """base + ⟨p_u, q_i⟩ by SGD with weight decay."""
     p, q, out = start_u.copy(), start_i.copy(), np.zeros(y.size)
@@ -152,17 +169,24 @@ def table(u: Any, i: Any, y: Any, bias: Any, with_river: bool = True) -> list[di
 
     add("global mean", *_best(y, [()], lambda: running_mean(y)))
     grid = list(itertools.product((0.01, 0.02, 0.04, 0.06, 0.1, 0.15), (0.0, 0.02, 0.05, 0.1)))
-    add("user/item biases, in hindsight", *_best(y, grid, lambda *s: biases(u, i, y, users, items, *s)))
+    add("user/item biases by SGD, in hindsight", *_best(y, grid, lambda *s: biases(u, i, y, users, items, *s)))
+    grid = list(itertools.product((0.0, 0.01, 0.02, 0.04, 0.08), (1.0, 3.0, 6.0, 12.0, 25.0)))
+    out = _best(y, grid, lambda *s: averaged_biases(u, i, y, users, items, *s))
+    add("user/item biases by averages, in hindsight", *out)
     if with_river:
         add("river BiasedMF, tuned on 20 %", *river_biased_mf(u, i, y))
     rng = np.random.default_rng(0)
-    starts = {
-        k: (0.1 * rng.normal(size=(users, k)), 0.1 * rng.normal(size=(items, k))) for k in (5, 10, 20)
-    }
-    grid = list(itertools.product(starts, (0.02, 0.04, 0.08, 0.12), (0.02, 0.05, 0.1, 0.2)))
-    out = _best(y, grid, lambda k, rate, ridge: factors(u, i, y, bias, *starts[k], rate, ridge))
+    starts = {k: (rng.normal(size=(users, k)), rng.normal(size=(items, k))) for k in (10, 20, 40, 80)}
+    grid = list(itertools.product(
+        starts, (0.01, 0.03, 0.1), (0.04, 0.08, 0.16, 0.32, 0.64), (0.0, 0.003, 0.01, 0.03)
+    ))  # fmt: skip
+
+    def factorise(k: int, spread: float, rate: float, ridge: float) -> Any:
+        return factors(u, i, y, bias, spread * starts[k][0], spread * starts[k][1], rate, ridge)
+
+    out = _best(y, grid, factorise)
     add("SGD factorisation on our bias, in hindsight", *out)
-    grid = list(itertools.product((20, 60), (10.0, 50.0, 200.0), (0.5, 1.0, 2.0)))
+    grid = list(itertools.product((20, 60, 200), (50.0, 200.0, 800.0), (0.1, 0.2, 0.5, 1.0)))
     out = _best(y, grid, lambda *s: item_knn(u, i, y, bias, users, items, *s))
     add("item-kNN on our bias, in hindsight", *out)
     return rows

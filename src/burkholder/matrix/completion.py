@@ -94,7 +94,7 @@ class MatrixCompletion:
             raise BadInput(
                 "rating",
                 rating,
-                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given as low and high",
+                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given",
             )
         return (2.0 * number - self.low - self.high) / (self.high - self.low)
 

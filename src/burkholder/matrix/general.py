@@ -209,7 +209,7 @@ class GeneralEngine:
             pair = logs[:, None] + np.array(changes)
             plus, minus = potential.log_sum_exp(pair.T)
             yhat = float(potential.signed_exp_gap(plus, minus, radius / lipschitz, bound))
-        return float(min(max(yhat, -bound), bound)), spaces, steps
+        return float(min(max(yhat, -bound), bound)) + 0.0, spaces, steps  # + 0.0: no negative zero
 
     def _space(self, X: Factors, rate: float, log_trace: float) -> _Space:
         kind = _Dense if self._dense_round(X) else _Krylov
