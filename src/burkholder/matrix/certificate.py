@@ -139,9 +139,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
     if spectral is not None:
         realised = along + (radius or 0.0) * spectral
         excess = realised - promised
-        guarantees.append(
-            Guarantee("regret, realised", "Σδŷ + r‖Σδ e_i e_jᵀ‖, which this stream proves", realised)
-        )
+        guarantees.append(Guarantee("regret, realised", "Σδŷ + r‖Σδ e_i e_jᵀ‖, which this stream proves", realised))
     slack = 1e-9 * (1.0 + abs(promised)) + engine.tol * engine.rule.lipschitz * totals["rounds"]
     assumptions = (
         Assumption(
@@ -154,9 +152,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
         ),
     )
     joined = float(engine.scalars[sign_flip.PAID]) - engine.rule.radius if engine.graph.nodes else 0.0
-    grid = (
-        (joined, max(engine.graph.nodes, 1), engine.rule.radius, engine.rule.lipschitz) if mixture else None
-    )
+    grid = (joined, max(engine.graph.nodes, 1), engine.rule.radius, engine.rule.lipschitz) if mixture else None
     return SignFlipCertificate(
         learner=f"matrix completion, {engine.name}, rate {engine.options['rate']}",
         loss=engine.loss,
@@ -176,9 +172,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
 
 def _nonnegative(nuclear: float) -> None:
     if not (nuclear >= 0.0 and math.isfinite(nuclear)):
-        raise BadInput(
-            "nuclear", nuclear, "give the comparator's nuclear norm, a finite number that is not negative"
-        )
+        raise BadInput("nuclear", nuclear, "give the comparator's nuclear norm, a finite number that is not negative")
 
 
 def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
@@ -202,15 +196,9 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
             "Σ½(ŷ−y)² − Σ½(b−y)² ≤ κ on every path, labels in [−1, 1]",
             bet.KAPPA,
         ),
-        Guarantee(
-            "against the bias model, realised", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ Σδ(ŷ−b) ≤ κ(1 − mean wealth)", followed
-        ),
-        Guarantee(
-            "wealth of the bet", "κ(1 − mean W), the limit of the line above", bet.KAPPA * (1.0 - mean_wealth)
-        ),
-        Guarantee(
-            "direction, promised", "Σδu − Σδ⟨W,X⟩ ≤ A₁ for every ‖W‖_Σ ≤ 1 (ledger of this path)", promised
-        ),
+        Guarantee("against the bias model, realised", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ Σδ(ŷ−b) ≤ κ(1 − mean wealth)", followed),
+        Guarantee("wealth of the bet", "κ(1 − mean W), the limit of the line above", bet.KAPPA * (1.0 - mean_wealth)),
+        Guarantee("direction, promised", "Σδu − Σδ⟨W,X⟩ ≤ A₁ for every ‖W‖_Σ ≤ 1 (ledger of this path)", promised),
         Guarantee(
             "direction, realised",
             "Σδu + ‖Σδ e_i e_jᵀ‖, the largest value of that left side",

@@ -130,14 +130,8 @@ class GeneralEngine:
         if X.norm == 0.0:
             return
         lipschitz = self.rule.lipschitz
-        if (
-            self.tangent
-            and self.rule.kind == FIXED
-            and self.rates[0] * lipschitz * X.norm > 0.5 * (1 + 1e-12)
-        ):
-            raise BadInput(
-                "X", X.norm, f"the tangent strategy needs rate·{lipschitz:g}·‖X‖ ≤ ½; lower the rate"
-            )
+        if self.tangent and self.rule.kind == FIXED and self.rates[0] * lipschitz * X.norm > 0.5 * (1 + 1e-12):
+            raise BadInput("X", X.norm, f"the tangent strategy needs rate·{lipschitz:g}·‖X‖ ≤ ½; lower the rate")
         self.widest = max(self.widest, X.norm)
         if self.rule.kind in (FIXED, MIXTURE):
             return
@@ -250,13 +244,36 @@ class GeneralEngine:
         quadratic = self.rule.radius / rate * self.damping(rate) * top
         return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
 
-    def spectral(self) -> float:
-        """‖ΣδX‖ of the current epoch."""
-        if isinstance(self.H, np.ndarray):
-            return float(potential.largest(self.H))
-        from scipy.sparse.linalg import eigsh
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that changes, by name; sparse H and M as their three arrays."""
+        named: dict[str, NDArray[Any]] = {
+            "rates": self.rates,
+            "log_trace": self.log_trace,
+            "anchor": self.anchor,
+            "scalars": self.scalars,
+            "sizes": np.array([self.top, self.widest]),
+        }
+        for name in ("H", "M"):
+            matrix = getattr(self, name)
+            if isinstance(matrix, np.ndarray):
+                named[name] = matrix
+            else:
+                named |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+        return named
 
-        return float(eigsh(self.H, k=1, which="LA", v0=np.ones(self.dimension), return_eigenvectors=False)[0])
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over what `arrays` gave."""
+        for name in ("rates", "log_trace", "anchor", "scalars"):
+            setattr(self, name, np.array(arrays[name]))
+        self.top, self.widest = (float(size) for size in arrays["sizes"])
+        for name in ("H", "M"):
+            if name in arrays:
+                setattr(self, name, np.array(arrays[name]))
+            else:
+                from scipy.sparse import csr_matrix
+
+                parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
+                setattr(self, name, csr_matrix(parts, shape=(self.dimension, self.dimension)))
 
 
 class _Space:
@@ -319,9 +336,7 @@ class _Krylov(_Space):
                 return blocks.trace_changes(T, [self._step(s * lipschitz) for s in (1.0, -1.0)], log_trace)
 
             mixture = engine.rule.kind == MIXTURE
-            tol = engine.rule.tol * (
-                1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius)
-            )
+            tol = engine.rule.tol * (1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius))
         self.T, self.answer, self.steps = blocks.converged(lambda V: np.asarray(A @ V), start, answer, tol)
 
     def _step(self, delta: float) -> Array:

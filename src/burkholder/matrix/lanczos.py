@@ -157,9 +157,7 @@ def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):  # type: igno
     if k == 0 and i >= 0:
         a00, a01, a11 = apply_to_units(graph, rate, damping, i, j, basis[y], nodes)
     else:
-        a00, a01, a11 = apply(
-            graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes)
-        )
+        a00, a01, a11 = apply(graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes))
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
     if kept.shape[0] > 0:

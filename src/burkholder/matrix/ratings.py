@@ -129,9 +129,7 @@ def _entry(
     fields = _split(line, delimiter)
     row, column, rating, time = places
     if len(fields) <= max(row, column, rating):
-        raise BadLine(
-            path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}"
-        )
+        raise BadLine(path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}")
     value = _number(fields[rating])
     if value is None or not math.isfinite(value):
         raise BadLine(path, number, f"the rating {fields[rating]!r} is not a finite number")

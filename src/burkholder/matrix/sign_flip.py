@@ -60,9 +60,7 @@ def potential(rule, rates, masses, log_trace, nodes):  # type: ignore[no-untyped
 @compiled
 def value(rule, rates, masses, log_trace, scalars, nodes):  # type: ignore[no-untyped-def]
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
-    return (scalars[ALONG] - scalars[EPOCH]) + (
-        potential(rule, rates, masses, log_trace, nodes) - scalars[PAID]
-    )
+    return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
 
 
 @compiled
@@ -200,9 +198,7 @@ def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, 
         join(graph, rule, rates, masses, log_trace, scalars, i[t])
         join(graph, rule, rates, masses, log_trace, scalars, j[t])
         prepare(graph, rule, rates, log_trace, scalars, i[t], j[t], weight[t], basis, T, R)
-        yhat, error = predict(
-            graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R
-        )
+        yhat, error = predict(graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R)
         delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
         learn(
             graph,
