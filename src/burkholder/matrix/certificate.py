@@ -135,7 +135,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
     promised = engine.bound(0.0 if mixture else None)
     ball = "against W = 0" if radius is None else f"against every ‖W‖_Σ ≤ {radius:g}"
     guarantees = [Guarantee("regret, promised", f"{ball}, labels in [−1, 1] (ledger of this path)", promised)]
-    excess = -math.inf
+    excess: float | None = None  # unknown once a restart has forgotten the slopes
     if spectral is not None:
         realised = along + (radius or 0.0) * spectral
         excess = realised - promised
@@ -147,7 +147,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
             f"every prediction is exact to {engine.tol:g}",
             slack,
             excess,
-            int(excess > slack),
+            int(excess is not None and excess > slack),
             "the realised figure, which holds for any predictions",
         ),
     )

@@ -201,7 +201,7 @@ class MatrixLearner:
         ball = "against W = 0" if mixture else f"against every ‖W‖_Σ ≤ {rule.radius:g}"
         along = float(engine.scalars[sign_flip.ALONG])
         guarantees = [Guarantee("regret, promised", f"{ball} (ledger of this path)", promised)]
-        violated, excess = 0, -math.inf
+        violated, excess = 0, None  # unknown once a restart has forgotten the slopes
         slack = 1e-9 * (1.0 + abs(promised)) + rule.tol * rule.lipschitz * self.rounds
         if gradient is not None:
             radius = 0.0 if mixture else rule.radius
