@@ -34,7 +34,7 @@ demo: $(VENV)/demo
 
 # Lint, types, import rules, doctests and tests.
 test: $(VENV)/dev lint
-	$(ONE) $(BIN)/python -m pytest -n 2 --dist loadscope
+	$(ONE) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

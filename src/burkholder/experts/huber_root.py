@@ -1,7 +1,7 @@
 """Huber-root: expert advice with nothing to tune, on any scale, with tracking.
 
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
-forecasts, L₁ the first slope and L_t the slope limit of the round (known, or the largest |δ| before t),
+forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
     z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
 
@@ -27,11 +27,23 @@ import numpy as np
 from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
+from burkholder.experts.dispatch import aggregator
+from burkholder.experts.scale import (
+    FIRST_LIPSCHITZ,
+    FIRST_SPREAD,
+    LIPSCHITZ,
+    THETA,
+    centre,
+    clip,
+    next_limit,
+    offset,
+    price,
+    rate,
+    spread,
+)
 from burkholder.losses.dispatch import derivative
 
-THETA = 0.5
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2
 
 
 class HuberRoot(NamedTuple):
@@ -42,12 +54,10 @@ class HuberRoot(NamedTuple):
     scale: np.ndarray  # L₁, h, L_t; 0 while unknown
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
-    variance: np.ndarray  # (experts,): Σ((δ̃/L₁)·(ŷ−x_j)/h)², V_j in units of (L₁h)²
-    reach: np.ndarray  # (experts,): largest (L_t/L₁)·|ŷ−x_j|/h over the rounds that moved W
+    cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
-    path: np.ndarray  # the same two for the worst expert of each round: Σmax_j(…)², Σmax_j[(δ−δ̃)(ŷ−x_j)]₊
-
-    PER_EXPERT = ("log_w", "born", "variance", "reach", "clipped")
+    path: np.ndarray  # (rates,): Σ_t max_j of the prices
+    path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
@@ -61,46 +71,8 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
     scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
     return HuberRoot(
         np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
-        np.zeros(experts), np.zeros(experts), np.zeros(experts), np.zeros(2),
+        np.zeros((rates, experts)), np.zeros(experts), np.zeros(rates), np.zeros(1),
     )
-
-
-@register_jitable
-def centre(x: np.ndarray) -> float:
-    """x̄: the mean of the experts that are awake (NaN when none is)."""
-    mean, count = math.nan, 0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            count += 1
-            mean = x[j] if count == 1 else mean + (x[j] - mean) / count
-    return mean
-
-
-@register_jitable
-def spread(x: np.ndarray) -> float:
-    """max_j |x_j − x̄| over the experts that are awake."""
-    mean, widest = centre(x), 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            widest = max(widest, abs(x[j] - mean))
-    return widest
-
-
-@register_jitable
-def rate(k: int) -> float:
-    """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
-    return math.ldexp(4.0, -k)
-
-
-@register_jitable
-def offset(state: HuberRoot, h: float, yhat: float, xj: float) -> float:
-    """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
-    return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
-
-
-@register_jitable
-def clip(z: float) -> float:
-    return min(max(z, -THETA), THETA)
 
 
 @register_jitable
@@ -131,9 +103,10 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
     for j in range(experts):
         if math.isnan(x[j]):
             continue
+        lam = rate(0)
         r = offset(state, h, yhat, x[j])
         for k in range(rates):
-            z = rate(k) * r
+            z = lam * r
             if z >= THETA:
                 total += THETA * mass[k, j]
                 size += THETA * mass[k, j]
@@ -143,7 +116,8 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
             else:
                 total += z * mass[k, j]
                 size += abs(z) * mass[k, j]
-                slope += rate(k) * mass[k, j]
+                slope += lam * mass[k, j]
+            lam *= 0.5  # rate(k + 1), exactly
     unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
@@ -211,7 +185,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
     moves = h > 0.0 and limit > 0.0
     seen = min(max(delta, -limit), limit) if moves else 0.0
-    widest, missed = 0.0, 0.0
+    worst, missed = np.zeros(rates), 0.0
     for j in range(experts):
         if math.isnan(x[j]):
             continue
@@ -221,27 +195,29 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         if moves:
             r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                gained = math.log1p((seen / limit) * clip(rate(k) * r))
+                z = (seen / limit) * clip(rate(k) * r)
+                gained = math.log1p(z)
                 for a in range(shares):
                     state.log_w[k, a, j] += gained
-            square = ((seen / limit) * r) ** 2
-            state.reach[j] = max(state.reach[j], abs(r))
-            state.variance[j] += square
-            widest = max(widest, square)
-    state.path[0] += widest
-    state.path[1] += missed
+                paid = price((seen / limit) * (rate(k) * r), z)
+                state.cost[k, j] += paid
+                worst[k] = max(worst[k], paid)
+    for k in range(rates):
+        state.path[k] += worst[k]
+    state.path_clipped[0] += missed
     if moves and born > 1:
         share(state, born)
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = max(limit, abs(delta))
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 @register_jitable
 def share(state: HuberRoot, born: int) -> None:
     """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space."""
     rates, shares, experts = state.log_w.shape
+    relative = np.empty(experts)
     for a in range(shares):
         alpha = state.shares[a]
         if alpha == 0.0:
@@ -254,11 +230,12 @@ def share(state: HuberRoot, born: int) -> None:
                     top = max(top, row[j])
             for j in range(experts):
                 if state.born[j]:
-                    total += math.exp(row[j] - top)
+                    relative[j] = math.exp(row[j] - top)
+                    total += relative[j]
             floor = alpha * (total / born)
             for j in range(experts):
                 if state.born[j]:
-                    row[j] = top + math.log((1.0 - alpha) * math.exp(row[j] - top) + floor)
+                    row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
 
 
 @compiled
@@ -279,7 +256,16 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     for k in range(mass.shape[0]):
         for j in range(mass.shape[1]):
             pull[j] += rate(k) * mass[k, j]
-    return pull / np.sum(pull)
+    total = np.sum(pull)
+    return pull / total if total > 0.0 else pull
+
+
+@compiled
+def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
+    update(state, x, yhat, delta)
+
+
+aggregator(HuberRoot, ("log_w", "born", "cost", "clipped"), predict, _update, weights)
 
 
 @compiled
