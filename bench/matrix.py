@@ -21,10 +21,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from burkholder.matrix import potential
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.sign_flip import PAID, TIE
+from burkholder.potentials import spectral as potential
 
 OUT = Path(__file__).resolve().parents[1] / "out"
 DATA = Path(os.environ.get("BURKHOLDER_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

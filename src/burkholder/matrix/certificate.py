@@ -10,10 +10,11 @@ import numpy as np
 
 from burkholder.certificates import Assumption, Certificate, Guarantee
 from burkholder.errors import BadInput
-from burkholder.matrix import bet, graph, potential, sign_flip, tangent
+from burkholder.matrix import bet, graph, sign_flip, tangent
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.rules import mixture_grid
+from burkholder.potentials import spectral as potential
 
 
 def direction_bound(ceiling: float, dimension: int) -> float:

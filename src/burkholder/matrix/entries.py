@@ -108,7 +108,7 @@ class SignFlipEntries:
 
     def bound(self, nuclear: float | None = None) -> float:
         """What this path's ledger promises against ‖W‖_Σ ≤ r; under the mixture, ≤ nuclear."""
-        from burkholder.matrix import potential
+        from burkholder.potentials import spectral as potential
 
         if self.rule.kind == MIXTURE:
             # PAID is κ at a fixed dimension; rows and columns that joined may have added to it

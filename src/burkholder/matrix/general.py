@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
-from burkholder.matrix import blocks, potential, sign_flip
+from burkholder.matrix import blocks, sign_flip
 from burkholder.matrix.inputs import Factors
 from burkholder.matrix.sign_flip import (
     ALONG,
@@ -30,6 +30,7 @@ from burkholder.matrix.sign_flip import (
     PAID,
     Rule,
 )
+from burkholder.potentials import spectral as potential
 
 Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
