@@ -257,7 +257,7 @@ def test_the_second_process_starts_warm(tmp_path: Path) -> None:
 
 
 def test_named_rows_are_the_rows_they_name() -> None:
-    """Dicts in any order of names, with new names on the way, learn what the vectors learn; predicting names nothing."""
+    """Dicts in any order, new names on the way, learn what the vectors learn; predicting names nothing."""
     rng = np.random.default_rng(5)
     state, plain = LinearState(build(FAST)), LinearState(build(FAST))
     books = [ledger.empty(), ledger.empty()]
