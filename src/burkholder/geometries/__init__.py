@@ -32,9 +32,9 @@ def get(geometry: Any) -> Any:
         if text.startswith("l"):
             with contextlib.suppress(ValueError):
                 geometry = PNorm(float(text[1:]))
+    check(geometry)
     if isinstance(geometry, str) or not (isinstance(geometry, (Coordinates, Geometry))):
         raise BadInput("geometry", geometry, "give 'l2', 'l3', 'l4', …, 'coordinates', or a geometry object")
-    check(geometry)
     return geometry
 
 
