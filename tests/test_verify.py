@@ -178,7 +178,13 @@ class Raises(Quadratic):
         return super().value(tau)
 
 
+class Statistic(Quadratic):
+    def statistic(self, x: Any, yhat: Any, delta: Any) -> Any:
+        return delta * yhat, delta[..., None] * x, np.linalg.inv(x)
+
+
 @pytest.mark.parametrize("bad, words", [
+    (Statistic(), ["advance of quadratic", "LinAlgError", "it raised at tau[0] = 0", "x ="]),
     (NaN(), ["value of quadratic", "nan", "tau[1] =", "tau[2] ="]),
     (Shape(), ["shape (7,)", "tau[1] =", "return shape"]),
     (Raises(), ["ZeroDivisionError('no such state')", "it raised at tau[0] =", "tau[1] ="]),

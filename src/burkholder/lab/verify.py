@@ -61,9 +61,10 @@ def verify(
 
         verdicts += proofs(function)
     rng = np.random.default_rng(seed)
-    Guard(function).value(tuple(part[None] for part in Guard(function).zero(chosen[0])))  # fails early and plainly
-    samplers = [Sampler(function, dim, rng) for dim in chosen]
-    guard = Guard(function, samplers[0].clocks)
+    guard = Guard(function)
+    guard.value(tuple(part[None] for part in guard.zero(chosen[0])))  # fails early and plainly
+    samplers = [Sampler(guard, dim, rng) for dim in chosen]
+    guard.clocks = samplers[0].clocks
     guard.floor = 1e-5 * _unit(guard, samplers)
     claims = _claims(function, guard)
     share, quota = seconds / (len(claims) + 1), points // (len(claims) + 1)
@@ -121,7 +122,7 @@ def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler
     def residual(at: Points) -> np.ndarray:
         return property(guard, at)
 
-    where = "every scale the function admits" if samplers[0].free else "states that play reaches"
+    where = "every scale the function admits" if samplers[0].free else "states that play reaches, scales 1e±9"
     domain = f"{where}, dimensions {tuple(sampler.dim for sampler in samplers)}"
     finite(residual, samplers[0].draw(2))  # compiles what is compiled, before the clock starts
     found = search(residual, samplers, seconds, points)
