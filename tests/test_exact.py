@@ -250,7 +250,7 @@ def test_proofs_follow_the_constants_of_the_function_they_are_given() -> None:
 
 
 @pytest.mark.parametrize("call", [
-    lambda: square.majorant(inner="0.5"), lambda: square.majorant(outer="-1"), lambda: smoothness.l4(3, 0),
+    lambda: square.majorant(inner=1), lambda: square.majorant(outer="-1"), lambda: smoothness.l4(3, 0),
     lambda: adaptive.box(exponent="-1"), lambda: adaptive.box(reach=1000.0),
 ])
 def test_constants_that_make_no_sense_are_refused(call: Callable[[], Verdict]) -> None:

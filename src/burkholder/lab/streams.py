@@ -53,6 +53,21 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
                    note=f"{doubts} residuals above 1e-9 were rounding" if doubts and not witness else "")
 
 
+def reads_regret(guard: Guard, dim: int, rng: np.random.Generator) -> bool:
+    """Whether `linearised` finds Σδŷ and Σδx in the state: after one round they are known."""
+    function = guard.inner
+    x = within(function, np.asarray(function.features(rng, 8, dim), float))
+    row = (x, rng.standard_normal(8), function.lipschitz * rng.uniform(-1, 1, 8))
+    state = _play(guard, [row], dim)
+    w = np.asarray(function.comparators(rng, 8, x.shape[-1]), float)
+    tau = tuple(state[2:])
+    known = state[0] - np.einsum("...i,...i->...", w, state[1]) - function.refine(w, tau)
+    try:
+        return bool(np.allclose(function.linearised(w, tau), known, rtol=1e-6, atol=1e-9 * np.abs(known).max()))
+    except Exception:
+        return False
+
+
 def _stream(function: BurkholderFunction, rng: np.random.Generator, dim: int) -> Rows:
     """Rounds (x, ŷ, δ) for a batch of streams; some push g one way, some toss signs."""
     rows: Rows = []
