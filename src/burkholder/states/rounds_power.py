@@ -124,7 +124,8 @@ def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen)
         old += raised(abs(g), p, whole)
         up += raised(abs(g + d), p, whole)
         down += raised(abs(g - d), p, whole)
-    shrink = raised(scalars[SCALE] / scale, p, whole)
+    # an empty sum has no scale of its own
+    shrink = raised(scalars[SCALE] / scale, p, whole) if scalars[POWER] > 0.0 else 1.0
     power = scalars[POWER] * shrink
     rest = max(power - old, 0.0)
     least = rest + min(up, down)
@@ -168,7 +169,8 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
-    shrink = raised(scalars[SCALE] / scale, p, whole)
+    # an empty sum has no scale of its own
+    shrink = raised(scalars[SCALE] / scale, p, whole) if scalars[POWER] > 0.0 else 1.0
     old, new = 0.0, 0.0
     for k in range(indices.size):
         cells[indices[k]] += delta * values[k]
