@@ -56,10 +56,13 @@ def verify(
         raise BadInput("seconds", seconds, "give a positive number")
     started = time.perf_counter()
     verdicts: list[Verdict] = []
+    notes: list[str] = []
     if exact:
         from burkholder.lab.exact import proofs
 
         verdicts += proofs(function)
+        if not verdicts:
+            notes.append("no exact proof is known for this function")
     rng = np.random.default_rng(seed)
     guard = Guard(function)
     guard.value(tuple(part[None] for part in guard.zero(chosen[0])))  # fails early and plainly
@@ -82,8 +85,9 @@ def verify(
             verdicts.append(_examine(name, property, guard, samplers, share, quota))
     if not (first and any(verdict.refuted for verdict in verdicts)):
         verdicts.append(streams(guard, chosen, share, quota, rng))
-    notes = (f"U was huge or infinite at {guard.overflows:,} points, which were left out",) if guard.overflows else ()
-    return Report(function.name, tuple(verdicts), time.perf_counter() - started, notes)
+    if guard.overflows:
+        notes.append(f"U was huge or infinite at {guard.overflows:,} points, which were left out")
+    return Report(function.name, tuple(verdicts), time.perf_counter() - started, tuple(notes))
 
 
 def _claims(function: BurkholderFunction, guard: Guard) -> dict[str, Property]:
