@@ -30,7 +30,7 @@ CASES = [
     (SquareRoot(1.0), Supremum(30), "square", losses.Pinball(0.9)),
     (Mixture(0.5, 12), "l2", "gradient", losses.EpsilonInsensitive()),
 ]
-BOUND = 2.0
+FAST, BOUND = CASES[0], 2.0
 
 
 def build(case) -> Linear:
@@ -71,13 +71,12 @@ def test_however_rows_arrive_the_bits_are_the_same(case) -> None:
         yhat, delta = ledger.settle(books[3], loss, raw, y[t], weight[t], BOUND, function.lipschitz)
         ledger.measure(books[3], states[3].learn(j, x[t], yhat, delta), 3.0)
         singles.append(yhat)
-    wide = sparse.csr_matrix(x)
-    narrow = states[4].run(
-        wide.indptr, wide.indices.astype(np.int64), wide.data, y, weight, loss, BOUND, books[4]
-    )
+    if case is FAST:  # other types of index
+        rows = sparse.csr_matrix(x)
+        long = states[4].run(rows.indptr, rows.indices.astype(np.int64), rows.data, y, weight, loss, BOUND, books[4])
+        assert np.array_equal(whole, long)
     assert np.array_equal(whole, dense)
     assert np.array_equal(whole, np.concatenate(pieces))
-    assert np.array_equal(whole, narrow)
     # Python's and the compiled loop's exp may differ in the last bit, nothing more
     np.testing.assert_allclose(singles, whole, rtol=1e-11, atol=1e-13)
     for state, book in zip(states[1:3], books[1:3], strict=True):
@@ -85,9 +84,6 @@ def test_however_rows_arrive_the_bits_are_the_same(case) -> None:
     np.testing.assert_allclose(books[3], books[0], rtol=1e-12)
     assert books[0][ledger.ROUNDS] == len(y) and books[0][ledger.LARGE] > 0
     assert len(np.unique(whole)) > 100
-
-
-FAST = CASES[0]
 
 
 def entries(draw_size: int):

@@ -71,6 +71,7 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
+        self._play: Any = None
         self._before = np.zeros(0, self.dtype)
         self._reserve(64)
 
@@ -94,15 +95,23 @@ class LinearState:
         if index >= self.capacity:
             cells = self._fresh(max(index + 1, 2 * self.capacity))
             cells[: self.cells.size] = self.cells
-            self.cells = cells
+            self._adopt(cells)
 
     def _reserve(self, width: int) -> None:
         """Room for rows of that many entries: the row itself, its merged form, and what it touches."""
-        width = max(64, 1 << (width - 1).bit_length())
-        self.row_indices, self.row_values = np.zeros(width, np.uint64), np.zeros(width)
-        self._scratch = np.zeros((rounds.SCRATCH_ROWS, width))
-        self._merged = np.zeros(width, np.uint64), np.zeros(width)
-        self._table = np.zeros(4 * width, np.int32)
+        self._scratch = np.zeros((rounds.SCRATCH_ROWS, max(64, 1 << (width - 1).bit_length())))
+        self.row_indices = self._scratch[rounds.ROW_INDICES].view(np.uint64)
+        self.row_values = self._scratch[rounds.ROW_VALUES]
+        self._table = self._scratch[rounds.TABLE_ROW : rounds.TABLE_ROW + 2].reshape(-1).view(np.int32)
+        self._gather()
+
+    def _gather(self) -> None:
+        """What every single round is handed; the arrays change only when room is made."""
+        self._fixed = (self.frame, self.potential, self.cells, self.scalars, self._scratch, self.width)
+
+    def _adopt(self, cells: np.ndarray) -> None:
+        self.cells = cells
+        self._gather()
 
     def reserve(self, width: int) -> tuple[np.ndarray, np.ndarray]:
         """The row buffers (indices uint64, values float64), with room for that many entries."""
@@ -125,12 +134,6 @@ class LinearState:
         self.row_values[:n] = values
         return n
 
-    def _row(self) -> tuple[Any, ...]:
-        return (
-            self.cells, self.scalars, self._scratch, self.row_indices, self.row_values, *self._merged, self._table,
-            self.width,
-        )  # fmt: skip
-
     def _mend(self, n: int) -> None:
         """Make room for the row in the buffers, or say what is wrong with it."""
         code = self.scalars[rounds.CODE]
@@ -140,6 +143,7 @@ class LinearState:
         self._refuse(code, self.row_indices[:n], self.row_values[:n], "")
 
     def _refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
+        self.scalars[rounds.CODE] = rounds_rows.FINE
         if code == rounds_rows.BAD_VALUE:
             good = np.abs(values) <= self.frame.largest
             culprit = float(values[np.argmin(good)])
@@ -153,13 +157,15 @@ class LinearState:
 
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
-        while True:
-            arguments = (self.frame, self.potential, *self._row(), n)
-            entry = self._entries.get("play") or self._entry(rounds_loops.one_play, "play", arguments)
-            raw = entry(*arguments)
-            if raw == raw:
-                return raw
+        raw = (self._play or self._compile_play())(*self._fixed, n)
+        while raw != raw:
             self._mend(n)
+            raw = self._play(*self._fixed, n)
+        return raw
+
+    def _compile_play(self) -> Any:
+        self._play = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+        return self._play
 
     def play(self, indices: ArrayLike, values: ArrayLike) -> float:
         """The raw, unclipped prediction; ζ stays as it is."""
@@ -169,7 +175,7 @@ class LinearState:
         """ζ ← ζ + T(x, ŷ, δ); returns size(x) where the function assumes a limit on it."""
         n = self._load(indices, values)
         while True:
-            arguments = (self.frame, *self._row(), n, float(yhat), float(delta))
+            arguments = (self.frame, *self._fixed[2:], n, float(yhat), float(delta))
             size = self._entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
             if size == size:
                 return size
@@ -177,21 +183,16 @@ class LinearState:
 
     def rounds(self, loss: Any, bound: float, ledger: np.ndarray) -> Callable[[int, float, float], float]:
         """A function (n, y, weight) → ŷ that plays, settles and learns the row in the row buffers in one call."""
-        bound = float(bound)
+        last = loss, float(bound), ledger
+        arguments = (*self._fixed, *last, 1, 1.0, 1.0)
+        entry = self._entry(rounds_loops.one_round, type(loss), arguments)
 
         def step(n: int, y: float, weight: float) -> float:
-            while True:
-                arguments = (
-                    self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, self.row_indices, self.row_values,
-                    *self._merged, self._table, self.width, n, y, weight, bound, ledger,
-                )  # fmt: skip
-                entry = self._entries.get(loss.__class__) or self._entry(
-                    rounds_loops.one_round, loss.__class__, arguments
-                )
-                yhat = entry(*arguments)
-                if yhat == yhat:
-                    return yhat
+            yhat = entry(*self._fixed, *last, n, y, weight)
+            while yhat != yhat:
                 self._mend(n)
+                yhat = entry(*self._fixed, *last, n, y, weight)
+            return yhat
 
         return step
 
@@ -292,13 +293,13 @@ class LinearState:
             np.copyto(self._before, self.cells)
 
             def back() -> None:
-                self.cells = self._before.copy()
+                self._adopt(self._before.copy())
         else:
             kept = np.empty((indices.size, self.width), self.dtype)
             rounds_loops.journal(self.cells, self.width, indices, kept)
 
             def back() -> None:
-                self.cells = self.cells[:size].copy()
+                self._adopt(self.cells[:size].copy())
                 rounds_loops.undo(self.cells, self.width, indices, kept)
 
         def undo() -> None:
@@ -367,7 +368,7 @@ class LinearState:
             raise BadInput("arrays", cells.dtype, f"these are not the arrays of a state of {self.dtype}")
         if cells.ndim != 1 or cells.size != int(scalars[rounds.DIM]) * self.width:
             raise BadInput("arrays", cells.shape, "these are not the arrays of a state of this function")
-        self.cells = self._fresh(cells.size // self.width)
+        self._adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars
 
