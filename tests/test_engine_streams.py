@@ -62,7 +62,8 @@ def test_however_rows_arrive_the_bits_are_the_same(case) -> None:
     states = [LinearState(function, 30) for _ in range(5)]
     whole = run(states[0], x, y, weight, loss, books[0])
     dense = states[1].run_dense(x, y, weight, loss, BOUND, books[1])
-    pieces = [run(states[2], x[a:b], y[a:b], weight[a:b], loss, books[2]) for a, b in [(0, 1), (1, 90), (90, 90), (90, 250)]]
+    cuts = [(0, 1), (1, 90), (90, 90), (90, 250)]
+    pieces = [run(states[2], x[a:b], y[a:b], weight[a:b], loss, books[2]) for a, b in cuts]
     singles = []
     for t in range(len(y)):
         j = np.arange(30)  # zeros included: they must not matter

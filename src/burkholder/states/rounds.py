@@ -80,7 +80,8 @@ CLOCKS: dict[str, Any] = {"square": Square(), "gradient": Gradient(), "count": C
 
 
 _MODULES = {
-    Coordinates: "rounds_coordinates", Remembering: "rounds_memory", Euclidean: "rounds_euclidean", Power: "rounds_power",
+    Coordinates: "rounds_coordinates", Remembering: "rounds_memory",
+    Euclidean: "rounds_euclidean", Power: "rounds_power",
 }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FIN
 
 @register_jitable
 def _held(raw):
-    return min(max(raw, -LARGEST), LARGEST)
+    return min(max(raw, -LARGEST), LARGEST) + 0.0  # no −0.0
 
 
 @register_jitable

@@ -34,6 +34,7 @@ class NamedRow:
         self.state, self.names, self.intercept = state, names, intercept
         if intercept:
             names.setdefault(INTERCEPT, len(names))
+        self._keys: list[str] | None = None
         self._new: dict[str, int] = {}
         self._prepare(0)
 
@@ -55,12 +56,12 @@ class NamedRow:
 
     def _prepare(self, count: int) -> None:
         """For rows of another length, or after the state made room: where and how to write them."""
-        self._keys: list[str] | None = None
+        self._keys, self._new = None, {}
         self._count, self._total = count, count + self.intercept
         self._ones: tuple[float, ...] = (1.0,) if self.intercept else ()
         indices, self._values = self.state.reserve(self._total)
-        self._pack = partial(struct.Struct(f"{self._total}d").pack_into, self._values, 0)
-        self._pack_indices = partial(struct.Struct(f"{self._total}Q").pack_into, indices, 0)
+        self._pack = partial(struct.Struct(f"{self._total}d").pack_into, self._values.data, 0)
+        self._pack_indices = partial(struct.Struct(f"{self._total}Q").pack_into, indices.data, 0)
 
     def _look_up(self, keys: list[str]) -> None:
         self._keys, self._new = None, {}
