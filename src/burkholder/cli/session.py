@@ -41,7 +41,7 @@ class Session:
         if loss is not None:
             self._choose(loss)
         self.complete = False
-        self.passes_done = self.bad_lines = self.features = 0
+        self.passes_done = self.bad_lines = self.features = self.errors = 0
         self.bad_examples: list[str] = []
         self.seconds = self.weight = 0.0
         self.first_pass: tuple[float, float, int, int] | None = None  # loss, weight, errors, rounds
@@ -86,6 +86,7 @@ class Session:
                     self._choose("logistic" if reader.classes else "squared")
                 yhat = self._learn(batch)
                 self.weight += float(batch.weight.sum())
+                self.errors += int((batch.y * yhat <= 0.0).sum())  # meaningful for labels ±1 only
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
                 self._look(reader)
@@ -115,7 +116,7 @@ class Session:
         self.bad_lines, self.bad_examples = reader.bad_lines, reader.bad_examples
 
     def _totals(self) -> tuple[float, float, int, int]:
-        return self.learner.cumulative_loss, self.weight, int(self.learner.errors), int(self.learner.rounds)
+        return self.learner.cumulative_loss, self.weight, self.errors, int(self.learner.rounds)
 
     # -- telling -----------------------------------------------------------------------------------------
     @property
@@ -138,7 +139,7 @@ class Session:
         state = getattr(self.learner.certificate(), kind, None)
         if state is None:
             return None
-        for radius in ((None, 1.0) if self.radius is None else (self.radius,)):
+        for radius in self._radii():
             try:
                 number = float(state(radius=radius))
             except BadInput:
@@ -146,6 +147,12 @@ class Session:
             self.stated_for = radius
             return number
         return None
+
+    def _radii(self) -> tuple[float | None, ...]:
+        """The radii to try in turn: the one asked for, else the function's own ball (None), else 1."""
+        if self.radius is not None:
+            return (self.radius,)
+        return (None, 1.0) if hasattr(self.learner, "function") else (1.0,)
 
     def _radius(self) -> float | None:
         """The radius the bounds are stated for, as a number where it is known."""
