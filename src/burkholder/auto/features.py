@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.state import COUNT, DENSE, FEATURES, HEIGHT, LAST, MEAN, ROUNDS, SPREAD
+from burkholder.auto.inlined import inlined
 from burkholder.compiled import compiled
 
 GROWTH = 10.0
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
 
 
-@compiled
+@inlined
 def gather(plan, state, work, indices, values, start, stop, grow):  # type: ignore[no-untyped-def]
     """Fill work.slot and work.raw with the features of a row; repeated indices are added up.
 
@@ -62,11 +63,11 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
     return m
 
 
-@compiled
-def scale(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """Fill work.hat, work.tilde and the new statistics of each touched feature; the state is only read."""
+@inlined
+def scale(state, work, m, keep):  # type: ignore[no-untyped-def]
+    """Fill work.hat and work.tilde; with `keep` also write the new statistics, which count this row."""
     n = state.scalars[ROUNDS] + 1.0
-    stat, fresh = state.stat, work.fresh
+    stat = state.stat
     for j in range(m):
         slot = work.slot[j]
         if slot == 0:  # the constant stays 1
@@ -95,6 +96,7 @@ def scale(plan, state, work, m):  # type: ignore[no-untyped-def]
             dense = 1.0
         elif 4.0 * count < n:
             dense = 0.0
+        work.hat[j] = z
         if dense == 1.0:
             share = count / n
             variance = spread / n + share * (1.0 - share) * mean * mean
@@ -103,35 +105,44 @@ def scale(plan, state, work, m):  # type: ignore[no-untyped-def]
             work.tilde[j] = 0.0 if x == 0.0 else (1.0 if z > 0.0 else -1.0)
         else:
             work.tilde[j] = z / math.sqrt(spread / count + mean * mean)
-        work.hat[j] = z
-        fresh[j, HEIGHT], fresh[j, COUNT], fresh[j, MEAN], fresh[j, SPREAD] = h, count, mean, spread
-        fresh[j, DENSE] = dense
+        if keep:
+            stat[slot, HEIGHT], stat[slot, COUNT], stat[slot, MEAN], stat[slot, SPREAD] = h, count, mean, spread
+            if stat[slot, DENSE] != dense:
+                stat[slot, DENSE] = dense
+                list_dense(state, slot, dense == 1.0)
+
+
+@inlined
+def list_dense(state, slot, dense):  # type: ignore[no-untyped-def]
+    """Put a feature on the list of dense ones, or take it off."""
+    if dense:
+        state.dense[state.dense_count[0]] = slot
+        state.dense_count[0] += 1
+        return
+    kept = 0
+    for i in range(state.dense_count[0]):
+        if state.dense[i] != slot:
+            state.dense[kept] = state.dense[i]
+            kept += 1
+    state.dense_count[0] = kept
+
+
+@inlined
+def settle(state, work, m):  # type: ignore[no-untyped-def]
+    """Remember when each touched feature was last seen."""
+    for j in range(m):
+        state.stat[work.slot[j], LAST] = state.scalars[ROUNDS]
 
 
 @compiled
-def settle(state, work, m):  # type: ignore[no-untyped-def]
-    """Write the new statistics of the touched features, and keep the list of dense ones."""
-    stat, fresh = state.stat, work.fresh
-    now = state.scalars[ROUNDS]
-    for j in range(m):
-        slot = work.slot[j]
-        stat[slot, LAST] = now
-        if slot == 0:
-            continue
-        was, dense = stat[slot, DENSE], fresh[j, DENSE]
-        stat[slot, HEIGHT] = fresh[j, HEIGHT]
-        stat[slot, COUNT] = fresh[j, COUNT]
-        stat[slot, MEAN] = fresh[j, MEAN]
-        stat[slot, SPREAD] = fresh[j, SPREAD]
-        if was != dense:
-            stat[slot, DENSE] = dense
-            if dense == 1.0:
-                state.dense[state.dense_count[0]] = slot
-                state.dense_count[0] += 1
-            else:
-                kept = 0
-                for i in range(state.dense_count[0]):
-                    if state.dense[i] != slot:
-                        state.dense[kept] = state.dense[i]
-                        kept += 1
-                state.dense_count[0] = kept
+def count_unseen(slot_of, indices):  # type: ignore[no-untyped-def]
+    """How many different unseen features there are among the indices; leaves slot_of as it was."""
+    count = 0
+    for feature in indices:
+        if slot_of[feature] == -1:
+            slot_of[feature] = -2
+            count += 1
+    for feature in indices:
+        if slot_of[feature] == -2:
+            slot_of[feature] = -1
+    return count

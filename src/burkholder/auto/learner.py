@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import kernel
+from burkholder.auto import features, kernel
 from burkholder.auto.plan import MIX_SQUARE, plan_for
 from burkholder.auto.rows import Names, check_ids, large_ids, matrix, row
 from burkholder.auto.state import (
@@ -96,8 +96,7 @@ class Auto:
         ids = int(indices.max()) + 1 if indices.size else 0
         if ids > len(state.slot_of):
             self.state = state = grown(self.plan, state, 0, ids)
-        unseen = indices[state.slot_of[indices] < 0]
-        new = len(np.unique(unseen)) if unseen.size else 0
+        new = features.count_unseen(state.slot_of, indices)
         have = int(state.scalars[FEATURES])
         self.state = grown(self.plan, state, have + new, ids)
         longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
