@@ -13,23 +13,11 @@ from __future__ import annotations
 
 import math
 
+from burkholder.auto.chosen import paid, slope
+from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
 from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, HIGH, LOW, ROUNDS, SURPRISE, SURPRISES
-from burkholder.auto.inlined import inlined
-from burkholder.losses import derivative, value
-
-
-@inlined
-def paid(loss, yhat, y):  # type: ignore[no-untyped-def]
-    """ℓ(ŷ, y), as one call: the loss itself is inlined wherever it is used."""
-    return value(loss, yhat, y)
-
-
-@inlined
-def slope(loss, yhat, y):  # type: ignore[no-untyped-def]
-    """δ = ∂ℓ(ŷ, y)."""
-    return derivative(loss, yhat, y)
 
 
 @inlined

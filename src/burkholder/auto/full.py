@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from burkholder.auto.inlined import inlined
+from burkholder.auto.plan import LOGISTIC
 from burkholder.auto.simd import all8, lane, load8, row8, store
 from burkholder.auto.simd import put as put8
 from burkholder.auto.state import FEATURES, FULL_ON, HIGH, LOW
-from burkholder.auto.plan import LOGISTIC
 from burkholder.auto.steps import step
-from burkholder.auto.inlined import inlined
 
 
 @inlined
@@ -18,14 +18,14 @@ def censored(state, p, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def kalman_step(p, w, column, size, reach, kind, played, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
-    """One step with covariance P, given column = Px and reach = xᵀPx."""
+def kalman_step(p, w, column, live, size, reach, kind, played, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
+    """One step with covariance P, given column = Px and reach = xᵀPx, on the first `live` rows."""
     reach = max(reach, 0.0)
     steps, shrinks = step(kind, all8(played), all8(reach), y, weight, all8(residual), quantile)
     g, shrink = all8(lane(steps, 0)), lane(shrinks, 0)
     for i in range(0, size, 8):
         store(w, i, load8(w, i) - g * load8(column, i))
-    for i in range(size):
+    for i in range(live):
         c = all8(shrink * column[i])
         for j in range(0, size, 8):
             put8(p, i, j, row8(p, i, j) - c * load8(column, j))
@@ -71,7 +71,7 @@ def learn(plan, state, work, m, y, weight):  # type: ignore[no-untyped-def]
         reach = 0.0
         for j in range(m):
             reach += column[work.slot[j]] * (work.tilde[j] if on_tilde else work.hat[j])
-        kalman_step(p, state.full_w[k], column, size, reach, kind, work.entry[plan.full + k], y, weight,
+        kalman_step(p, state.full_w[k], column, features, size, reach, kind, work.entry[plan.full + k], y, weight,
                     state.residual[plan.full + k], plan.quantile)
 
 
@@ -83,4 +83,7 @@ def retire(plan, state):  # type: ignore[no-untyped-def]
         for s in range(state.stack_w.shape[0]):
             state.stack_w[s, twin] += state.stack_w[s, plan.full + k]
             state.stack_w[s, plan.full + k] = 0.0
+            for i in range(state.stack_w.shape[1]):
+                state.stack_p[s, i, plan.full + k] = 0.0
+                state.stack_p[s, plan.full + k, i] = 0.0
     state.scalars[FULL_ON] = 0.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from burkholder.auto.inlined import inlined
 from burkholder.auto.simd import all8, halves, least, load8, put, row8, store
 from burkholder.auto.state import LAST, ROUNDS
-from burkholder.auto.inlined import inlined
 
 
 @inlined
@@ -45,3 +45,4 @@ def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
             vx = v * halves(work.hat[j], work.tilde[j])
             put(state.lanes, slot, 16 * group, row8(state.lanes, slot, 16 * group) - g * vx)
             put(state.lanes, slot, 16 * group + 8, v - vx * vx * shrink)
+            state.stat[slot, LAST] = state.scalars[ROUNDS]

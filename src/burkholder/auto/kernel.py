@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from burkholder.auto import aggregate, features, full, kalman, stack, tangent
+from burkholder.auto.chosen import paid, slope
+from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
 from burkholder.auto.simd import load8, store
 from burkholder.auto.state import (
@@ -23,7 +25,6 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
-from burkholder.auto.inlined import inlined, uncounted
 
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label
@@ -38,8 +39,6 @@ def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
     clip(plan, state, work, plan.stacks, plan.lanes)
-    for k in range(plan.lanes):
-        work.played[k] = work.entry[k]
     if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
         for k in range(plan.lanes):
             steep = 1.0 if plan.tangents <= k < plan.full else plan.steep
@@ -54,7 +53,9 @@ def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
     if plan.kinds[0] == LOGISTIC:
         low, high = -LIMIT, LIMIT
     for k in range(first, last):
-        work.entry[k] = min(max(work.out[k], low), high)
+        p = min(max(work.out[k], low), high)
+        work.entry[k] = p
+        work.played[k] = p
 
 
 @inlined
@@ -80,9 +81,12 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
                 work.step[k] = 0.0
                 work.shrink[k] = 0.0
     for k in range(plan.tangents, plan.tangents + 4):
-        delta = weight * aggregate.slope(loss, work.out[k], y)
+        delta = weight * slope(loss, work.out[k], y)
         # squares of anything smaller are subnormal numbers, a hundred times slower and of no consequence
         work.step[k] = delta if abs(delta) > 1e-100 else 0.0
+        if regression:
+            more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
+            state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
     stack.learn(plan, state, work, y, weight)
     if scalars[FULL_ON] == 1.0:
         full.learn(plan, state, work, m, y, weight)
@@ -144,7 +148,7 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
         features.scale(state, work, m, True)
         p = play(plan, state, work, m)
         yhat[t] = p * scalars[UNIT]
-        losses[t] = weight[t] * aggregate.paid(loss, p, y[t])
+        losses[t] = weight[t] * paid(loss, p, y[t])
         scalars[LOSS] += losses[t]
         scalars[WEIGHT_SUM] += weight[t]
         if weight[t] > 1.0:
@@ -156,8 +160,7 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
             label = tame(plan, state, y[t])
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
-            scalars[LEARNT_LOSS] += weight[t] * aggregate.paid(loss, p, label)
+            scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
             learn(plan, loss, state, work, m, p, label, weight[t])
             widen(plan, state, label)
-        features.settle(state, work, m)
         scalars[ROUNDS] += 1.0

@@ -88,6 +88,21 @@ def put(typingctx, array, i, j, value):  # type: ignore[no-untyped-def]
     return types.none(array, types.intp, types.intp, value), codegen
 
 
+@intrinsic
+def prefetch(typingctx, array, i, j):  # type: ignore[no-untyped-def]
+    """Ask for the cache line of array[i, j]: features of a row are scattered, their lines are wanted soon."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [builder.bitcast(place, byte), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp, types.intp), codegen
+
+
 def _spread(width: int) -> Any:
     def typed(typingctx, x):  # type: ignore[no-untyped-def]
         def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
@@ -189,6 +204,7 @@ def where_positive(typingctx, test, a, b):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def root(typingctx, a):  # type: ignore[no-untyped-def]
+    """Square roots."""
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         kind = ir.FunctionType(args[0].type, [args[0].type])
         name = f"llvm.sqrt.v{sig.args[0].width}f64"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.full import censored, kalman_step
+from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
 from burkholder.auto.simd import all8, row8, store
 from burkholder.auto.state import FULL_ON, LABEL_SQUARES, LABELS
-from burkholder.auto.inlined import inlined
 
 DRIFT = 1e-5
 
@@ -42,7 +42,7 @@ def learn(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
     column = work.column
     for s in range(plan.groups):
         p, w = state.stack_p[s], state.stack_w[s]
-        for i in range(size):
+        for i in range(live):
             p[i, i] += DRIFT
         if plan.kinds[s] != LOGISTIC and censored(state, work.out[plan.stacks + s], y):
             continue
@@ -54,5 +54,5 @@ def learn(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
         reach = 0.0
         for k in range(live):
             reach += column[k] * (work.entry[k] * inverse)
-        kalman_step(p, w, column, size, reach, plan.kinds[s], work.entry[plan.stacks + s] / unit, y / unit,
+        kalman_step(p, w, column, live, size, reach, plan.kinds[s], work.entry[plan.stacks + s] / unit, y / unit,
                     weight, state.residual[plan.stacks + s] / unit, plan.quantile)

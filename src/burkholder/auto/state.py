@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from burkholder.auto.plan import GROUP, RADII, Plan, full_lane_specs, prior
 
 # columns of `stat`, one row a feature
-HEIGHT, COUNT, MEAN, SPREAD, DENSE, LAST = range(6)
+HEIGHT, COUNT, MEAN, SPREAD, DENSE, LAST, INVERSE = range(7)
 STATS = 8  # padded to a cache line
 
 # places in `scalars`
@@ -38,6 +38,7 @@ class State(NamedTuple):
     radii: NDArray[np.float64]
     bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential)
     jump: NDArray[np.float64]  # what raising the radius cost each tangent lane
+    clip_cost: NDArray[np.float64]  # what clipping cost each tangent lane
     residual: NDArray[np.float64]  # running mean |residual| of each lane
     full_w: NDArray[np.float64]
     full_p: NDArray[np.float64]
@@ -59,7 +60,6 @@ class Work(NamedTuple):
     hat: NDArray[np.float64]
     tilde: NDArray[np.float64]
     mark: NDArray[np.int64]
-    place: NDArray[np.int64]
     stamp: NDArray[np.int64]
     out: NDArray[np.float64]  # each lane's own output
     entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
@@ -92,23 +92,31 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     scalars[FULL_ON] = float(plan.full_lanes > 0)
     stack_w, stack_p = np.zeros((stacks, inputs)), np.zeros((stacks, inputs, inputs))
     stack_w[:, : plan.stacks] = 1.0 / plan.stacks
-    stack_p[:] = np.eye(inputs)
+    for k in range(plan.stacks):
+        stack_p[:, k, k] = 1.0
     weight = np.zeros(lanes)
     weight[: plan.lanes] = prior(plan)
     return State(
-        scalars=scalars, stat=np.zeros((features, STATS)), lanes=fresh_lanes(plan, features),
+        scalars=scalars, stat=aligned(features, STATS), lanes=fresh_lanes(plan, features),
         slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
         dense_count=np.zeros(1, np.int64), v0=np.array([v for v, _ in GROUP]),
         drift=np.array([q for _, q in GROUP]), radii=np.array(RADII), bias=np.zeros(len(RADII)),
-        jump=np.zeros(len(RADII)), residual=np.zeros(lanes), full_w=np.zeros((plan.full_lanes, side)),
+        jump=np.zeros(len(RADII)), clip_cost=np.zeros(len(RADII)), residual=np.zeros(lanes), full_w=np.zeros((plan.full_lanes, side)),
         full_p=full_p, full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
         lane_loss=np.zeros(lanes), likelihood=np.ones(lanes), linear=np.zeros(lanes),
     )
 
 
+def aligned(rows: int, columns: int) -> NDArray[np.float64]:
+    """Zeros that begin on a cache line, so that eight numbers never straddle two."""
+    room = np.zeros(rows * columns + 8)
+    start = -(room.ctypes.data // 8) % 8
+    return room[start:start + rows * columns].reshape(rows, columns)
+
+
 def fresh_lanes(plan: Plan, features: int) -> NDArray[np.float64]:
     """Rows of unseen features: weight 0, variance v₀, g = s = 0."""
-    rows = np.zeros((features, 16 * plan.groups + 8))
+    rows = aligned(features, 16 * plan.groups + 8)
     for group in range(plan.groups):
         rows[:, 16 * group + 8:16 * group + 16] = [v for v, _ in GROUP]
     return rows
@@ -119,7 +127,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
     lanes = padded(plan.lanes)
     return Work(
         slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
-        tilde=np.zeros(touched), mark=np.zeros(features, np.int64), place=np.zeros(features, np.int64),
+        tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
         stamp=np.zeros(1, np.int64), out=np.zeros(lanes), entry=np.zeros(lanes), played=np.zeros(lanes),
         reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
         other=np.zeros(lanes), column=np.zeros(max(padded(plan.full_features + 1), lanes)),
@@ -132,7 +140,7 @@ def grown(plan: Plan, state: State, features: int, ids: int) -> State:
     have = len(state.stat)
     if features > have:
         size = max(features, 2 * have)
-        stat = np.zeros((size, STATS))
+        stat = aligned(size, STATS)
         stat[:have] = state.stat
         lanes = fresh_lanes(plan, size)
         lanes[:have] = state.lanes

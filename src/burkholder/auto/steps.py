@@ -8,9 +8,9 @@ by the error it was charged with.
 
 from __future__ import annotations
 
+from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC, SQUARED
 from burkholder.auto.simd import all8, coarse_log2, exp8, least, most, where_positive
-from burkholder.auto.inlined import inlined
 
 FLAT = 1e-6  # least curvature of the logistic loss: a saturated prediction still shrinks its variance
 LN2 = 0.6931471805599453
@@ -18,14 +18,14 @@ LN2 = 0.6931471805599453
 
 @inlined
 def implicit_logistic(m, reach):  # type: ignore[no-untyped-def]
-    """z of z = m + reach·σ(−z), to 1e-7: three Halley steps, each kept within [m, m + reach].
+    """z of z = m + reach·σ(−z), two Halley steps, each kept within [m, m + reach].
 
-    The start is max(m, ℓ − ln max(ℓ−m, 1)), ℓ = ln(1+reach), with coarse logarithms: it is within a few tenths
-    of the root wherever the root is far from m.
+    The start is max(m, ℓ − ln max(ℓ−m, 1)), ℓ = ln(1+reach), with coarse logarithms. The slope (z−m)/reach is
+    then within 4e-4 of σ(−z) everywhere (a third step would make it 4e-9, for no gain in loss).
     """
     top = coarse_log2(all8(1.0) + reach) * all8(LN2)
     z = most(m, top - coarse_log2(most(top - m, all8(1.0))) * all8(LN2))
-    for _ in range(3):
+    for _ in range(2):
         e = exp8(least(z, all8(0.0) - z))
         s = where_positive(z, e, all8(1.0)) / (all8(1.0) + e)
         bend = reach * s * (all8(1.0) - s)

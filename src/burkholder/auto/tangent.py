@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from burkholder.auto.inlined import inlined
 from burkholder.auto.simd import all4, load4, most, put, root, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
-from burkholder.auto.inlined import inlined
 
 
 @inlined
