@@ -17,8 +17,9 @@ STATS = 8  # padded to a cache line
 (
     ROUNDS, LOSS, FEATURES, UNIT, LOW, HIGH, LABELS, LABEL_SQUARES, RADIUS_SCALE, ETA, GAP, SURPRISE,
     SURPRISES, CLIPPED_LABELS, LEARNT_LOSS, FULL_ON, HEAVY, WEIGHT_SUM,
-) = range(18)
-SCALARS = 18
+    RANGE,
+) = range(19)
+SCALARS = 19
 
 
 class State(NamedTuple):
