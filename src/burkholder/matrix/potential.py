@@ -122,7 +122,12 @@ def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike,
 
 
 def mixture_value(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
+    a: ArrayLike,
+    H: ArrayLike,
+    M: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
     lipschitz: float,
 ) -> Array:
     """U = a + κ·[Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D − 1]: no radius, no rate to choose. Σπ_k = 1.
@@ -139,7 +144,12 @@ def clipped(yhat: Array, bound: float) -> Array:
 
 
 def sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rate: ArrayLike,
+    radius: float,
+    lipschitz: float,
     bound: float = np.inf,
 ) -> Array:
     """`eq:matrix_pred`: ŷ = clip_B(−(r/2Lη)·[log tr exp(A₊) − log tr exp(A₋)]), A± the state after δ = ±L.
@@ -164,8 +174,14 @@ def tangent(
 
 
 def mixture_sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
-    lipschitz: float, bound: float = np.inf,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
+    lipschitz: float,
+    bound: float = np.inf,
 ) -> Array:
     """The sign flip of `mixture_value`: ŷ = clip_B(−(κ/2L)(e^P − e^Q)), P, Q the log mixture after δ = ±L."""
     squares, step = np.asarray(M) + square(X), lipschitz * hermitian(X)
@@ -203,11 +219,25 @@ def mixture_bound(
     The inner term is the conjugate sup_z {ρz − κπ_k e^{η_k z}/D}; where its maximiser would be at z < 0 it is
     still a valid upper bound, so nothing is cut off. ρ = 0 gives κ.
     """
-    M, rates = np.asarray(M), np.asarray(rates, dtype=float)
-    rho, top = np.asarray(nuclear, dtype=float)[..., None], largest(M)[..., None]
+    M = np.asarray(M)
+    return mixture_bound_from(nuclear, largest(M), M.shape[-1], rates, masses, kappa, lipschitz)
+
+
+def mixture_bound_from(
+    nuclear: ArrayLike,
+    top: ArrayLike,
+    dimension: int,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
+    lipschitz: float,
+) -> Array:
+    """`mixture_bound` when ‖ΣM‖ = top and D = dimension are known already."""
+    eta = np.asarray(rates, dtype=float)
+    rho, norm = np.asarray(nuclear, dtype=float)[..., None], np.asarray(top, dtype=float)[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(rho * M.shape[-1] / (kappa * np.asarray(masses) * rates)) - 1.0
-        terms = 0.5 * rates * lipschitz**2 * rho * top + rho / rates * logs
+        logs = np.log(rho * dimension / (kappa * np.asarray(masses) * eta)) - 1.0
+        terms = 0.5 * eta * lipschitz**2 * rho * norm + rho / eta * logs
     return np.asarray(kappa + np.where(rho > 0.0, terms, 0.0).min(-1))
 
 
