@@ -78,6 +78,8 @@ class Learner:
         self.strategy, self.detected = choose(
             self.function, self.loss, self.bound, strategy, **(strategy_options or {})
         )
+        # what `storage` needs to make this learner again
+        self.made = {"strategy": strategy, "strategy_options": dict(strategy_options or {}), "dtype": np.dtype(dtype).str}
         self.features = features
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
