@@ -190,7 +190,7 @@ def test_resealed_nonsense_never_escapes(whole: bytes, data: Any) -> None:
 
     mutant = bytearray(whole[:-32])
     for _ in range(data.draw(st.integers(1, 4))):
-        mutant[data.draw(st.integers(20, 1200))] = data.draw(st.integers(0, 255))
+        mutant[data.draw(st.integers(20, len(mutant) - 1))] = data.draw(st.integers(0, 255))
     try:
         storage.unpack(bytes(mutant) + hashlib.sha256(mutant).digest())
     except bk.BurkholderError:
