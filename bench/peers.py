@@ -46,21 +46,24 @@ def vw_python() -> str | None:
     return None
 
 
+def children() -> float:
+    """Processor seconds of all finished children so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def vw(python: str, *arguments: str) -> Timed:
     """One run of VW's own command line. Its start-up (about 0.06 s) is part of the time."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), children()
     done = subprocess.run([python, "-m", "vowpalwabbit", *arguments], capture_output=True, text=True, check=True)
-    seconds = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds, processor = time.perf_counter() - start, children() - before
     found = re.search(r"average loss = ([0-9.eE+-]+)", done.stdout + done.stderr)
     return Timed(seconds, processor, float(found.group(1)) if found else None)
 
 
 def best(runs: list[Timed]) -> Timed:
     """The fastest of several runs: the least disturbed by others on the machine."""
-    return min(runs, key=lambda run: run.seconds)
+    return min(runs, key=lambda run: run.processor)
 
 
 def table(rows: list[dict[str, object]]) -> str:

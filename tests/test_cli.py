@@ -153,6 +153,17 @@ def test_formats_agree(table, tmp_path):
     assert max(losses) == pytest.approx(min(losses), rel=1e-12)
 
 
+def test_wide_rows(tmp_path):
+    # Rows far wider than any buffer a learner starts with.
+    rng = np.random.default_rng(6)
+    x, y = rng.standard_normal((40, 300)), rng.choice([-1, 1], 40)
+    path = tmp_path / "wide.svm"
+    lines = [f"{t} " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row)) for row, t in zip(x.tolist(), y.tolist())]
+    path.write_text("\n".join(lines))
+    run = Learner("adagrad", loss="logistic", intercept=True).run(x, y)
+    assert learned(path)["mean_loss"] == pytest.approx(run.mean_loss, rel=1e-12)
+
+
 REFUSED = {
     "loss": ["--loss", "sqared"],
     "learner": ["--learner", "adagard"],

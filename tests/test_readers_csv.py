@@ -33,11 +33,12 @@ record = st.tuples(cell, word, st.floats(-100, 100), cell)
 @given(
     st.lists(record, min_size=1, max_size=8),
     st.sampled_from([16, 100, 1 << 17]),
+    st.sampled_from([1, 5, 1 << 20]),
     st.sampled_from(",;\t"),
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
 )
-def test_agrees_with_the_csv_module(tmp_path_factory, records, block, delimiter, end, quote):
+def test_agrees_with_the_csv_module(tmp_path_factory, records, block, gather, delimiter, end, quote):
     buffer = io.StringIO()
     writer = csv.writer(
         buffer, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL if quote else csv.QUOTE_MINIMAL
@@ -46,7 +47,7 @@ def test_agrees_with_the_csv_module(tmp_path_factory, records, block, delimiter,
     for a, text, y, b in records:
         writer.writerow(["" if a is None else repr(a), text, repr(y), "NA" if b is None else repr(b)])
     path = write(tmp_path_factory.mktemp("csv"), buffer.getvalue())
-    options = {"delimiter": delimiter, "categorical": ["wörd"], "block": block, "header": True}
+    options = {"delimiter": delimiter, "categorical": ["wörd"], "block": block, "gather": gather, "header": True}
     expected = []
     for a, text, y, b in records:
         x = {"num?": 1.0} if a is None else {"num": float(a)}

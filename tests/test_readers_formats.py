@@ -232,6 +232,17 @@ def test_a_folder_of_arrays_is_read_in_place(tmp_path):
         write(tmp_path / "stored", batches(text))
 
 
+def test_a_folder_with_the_constant_inside(tmp_path):
+    text = tmp_path / "a.svm"
+    text.write_text(LIBSVM)
+    write(tmp_path / "stored", batches(text, intercept=True), constant=True)
+    same(whole(tmp_path / "stored", intercept=True), whole(text, intercept=True))
+    reader = open_reader(tmp_path / "stored", intercept=True)
+    assert not next(iter(reader)).values.flags.owndata and reader.features == 52
+    with pytest.raises(BadInput, match="stored with the constant"):
+        open_reader(tmp_path / "stored")
+
+
 def test_a_half_written_folder_is_not_left_behind(tmp_path):
     text = tmp_path / "a.svm"
     text.write_text(LIBSVM + "wrong\n")

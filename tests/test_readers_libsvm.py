@@ -41,10 +41,11 @@ tail = st.sampled_from(["", " ", "  ", " # a: comment", " #c", "\r"])
 @given(
     st.lists(st.tuples(row, blank, tail, st.booleans()), min_size=1, max_size=12),
     st.sampled_from([16, 64, 333, 1 << 16]),
+    st.sampled_from([1, 5, 1 << 20]),
     st.booleans(),
     st.booleans(),
 )
-def test_reads_what_was_written(tmp_path_factory, content, block, newline, intercept):
+def test_reads_what_was_written(tmp_path_factory, content, block, gather, newline, intercept):
     lines, expected = [], []
     for (label, features), space, end, empty in content:
         if empty:
@@ -53,7 +54,7 @@ def test_reads_what_was_written(tmp_path_factory, content, block, newline, inter
         lines.append(label + "".join(f"{space}{k}:{v}" for k, v in features) + end)
     path = tmp_path_factory.mktemp("libsvm") / "data"
     path.write_text("\n".join(lines) + ("\n" if newline else ""))
-    got = rows(path, block=block, intercept=intercept)
+    got = rows(path, block=block, gather=gather, intercept=intercept)
     if intercept:
         assert all(entry[1][0] == (0, 1.0) for entry in got)
         got = [(y, x[1:], line) for y, x, line in got]
@@ -76,14 +77,14 @@ def test_agrees_with_scikit_learn(tmp_path):
 def test_memory_is_reused(tmp_path):
     path = tmp_path / "long.svm"
     path.write_text("1 3:0.25 9:1\n-1 2:7\n" * 20000)
-    reader = open_reader(path, block=1 << 14)
+    reader = open_reader(path, block=1 << 12, gather=1 << 12)
     first = None
     count = 0
     for batch in reader:
         first = batch if first is None else first
         assert np.shares_memory(first.values, batch.values) and np.shares_memory(first.indices, batch.indices)
         count += batch.rows
-    assert count == 40000 and reader.block == 1 << 14 and reader.features == 9
+    assert count == 40000 and reader.block == 1 << 12 and reader.features == 9
 
 
 def test_query_numbers_are_no_features(tmp_path):
@@ -131,9 +132,10 @@ def test_malformed_lines_have_a_place(tmp_path, line, words, block):
     assert rows(path, skip_bad=True, block=block)[-1] == (1.0, [(5, 5.0)], 5)
 
 
-def test_good_rows_before_a_bad_one_are_given_first(tmp_path):
+@pytest.mark.parametrize("bad", ["wrong", f"1 3:{'9' * 400} 4:1", f"{'9' * 400} 4:1"])
+def test_good_rows_before_a_bad_one_are_given_first(tmp_path, bad):
     path = tmp_path / "bad.svm"
-    path.write_text("1 1:1\n-1 2:2\nwrong\n")
+    path.write_text(f"1 1:1\n-1 2:2\n{bad}\n1 5:1\n")
     iterator = read(path, format="libsvm")
     assert [next(iterator)[1], next(iterator)[1]] == [1.0, -1.0]
     with pytest.raises(BadLine, match="line 3"):

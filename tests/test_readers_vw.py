@@ -35,10 +35,11 @@ head = st.tuples(number, st.one_of(st.none(), st.floats(0, 9).map(repr)), st.sam
 @given(
     st.lists(st.tuples(head, st.lists(namespace, min_size=1, max_size=3)), min_size=1, max_size=6),
     st.sampled_from([16, 200, 1 << 16]),
+    st.sampled_from([1, 5, 1 << 20]),
     st.sampled_from([4, 18, 30]),
     st.booleans(),
 )
-def test_reads_what_was_written(tmp_path_factory, content, block, bits, intercept):
+def test_reads_what_was_written(tmp_path_factory, content, block, gather, bits, intercept):
     lines, expected = [], []
     mask = (1 << bits) - 1
     for (label, weight, tag), spaces in content:
@@ -59,7 +60,7 @@ def test_reads_what_was_written(tmp_path_factory, content, block, bits, intercep
         expected.append((float(label), float(weight or 1), pairs, len(lines)))
     path = tmp_path_factory.mktemp("vw") / "data"
     path.write_text("\n".join(lines))
-    assert rows(path, block=block, bits=bits, intercept=intercept) == expected
+    assert rows(path, block=block, gather=gather, bits=bits, intercept=intercept) == expected
 
 
 def test_the_index_is_the_documented_one(tmp_path):

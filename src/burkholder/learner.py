@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from struct import Struct
+from struct import error as StructError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,9 +58,9 @@ class Learner:
     """
 
     def __init__(
-        self, function: str | BurkholderFunction = "square-function", loss: Any = "absolute", bound: float | None = None,
-        strategy: str | None = None, features: Any = None, intercept: bool = False, seed: int = 0,
-        dtype: Any = np.float64, strategy_options: dict[str, Any] | None = None, **options: Any,
+        self, function: str | BurkholderFunction = "square-function", loss: Any = "absolute",
+        bound: float | None = None, strategy: str | None = None, features: Any = None, intercept: bool = False,
+        seed: int = 0, dtype: Any = np.float64, strategy_options: dict[str, Any] | None = None, **options: Any,
     ) -> None:
         own = {key: options.pop(key) for key in ("quantile", "threshold", "epsilon") if key in options}
         self.loss = losses.get(loss, **own)
@@ -69,9 +71,11 @@ class Learner:
         # comparators may predict outside [-B, B], so only curvature on the whole line counts
         steep, curved = self.loss.lipschitz(self.bound), self.loss.curvature(math.inf)
         if isinstance(built, StronglyConvex) and not curved > 0.0 and built.options["curvature"] is None:
-            raise BadInput("loss", losses.name(self.loss), "this function needs a loss curved on the whole line, such as squared")
+            remedy = "this function needs a loss that is curved on the whole line, such as squared"
+            raise BadInput("loss", losses.name(self.loss), remedy)
         if math.isinf(steep) and built.needs_lipschitz and built.options.get("lipschitz", 1.0) is None:
-            raise BadInput("bound", bound, f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound")
+            remedy = f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound"
+            raise BadInput("bound", bound, remedy)
         self.function = built.fitted(steep, curved) if math.isfinite(steep) else built
         self.requested = function if isinstance(function, str) else None
         self.options, self.seed = options, int(seed)
@@ -84,6 +88,13 @@ class Learner:
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
         self.state = self._fresh(dtype)
+        # one compiled call for play, settle and learn, where loss and function are compiled
+        plain = features is None and not isinstance(self.loss, losses.Custom)
+        self._quick = plain and isinstance(self.state, LinearState)
+        self._round = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
+        self._row_pack: Any = None
+        self._row_length = 0
+        self._forget_row()
         self._pending: dict[int, _Pending] = {}
         self._tickets = 0
 
@@ -104,15 +115,58 @@ class Learner:
             return self.state.play(*row), 0.0
         return self.state.move(*row)
 
+    def _loaded(self, x: Any) -> int:
+        """The length of x in the state's row buffers, for dicts of known names; 0 sends x the long way round.
+
+        The rows of most streams: what costs here is Python, so there is little of it. The same names in the same
+        order keep their indices; the very same row (predicted, now to be learned) is not copied again.
+        """
+        if type(x) is not dict or not self._quick:
+            return 0
+        if x == self._row_seen:
+            return self._row_length
+        try:
+            if list(x) != self._row_names:
+                self._name_row(x)
+            self._row_pack(self.state.row_values, 0, *x.values())
+        except (KeyError, TypeError, ValueError, StructError):
+            self._row_seen = None
+            return 0  # a new name, or something that is not a number
+        self._row_seen = dict(x)
+        return self._row_length
+
+    def _name_row(self, x: dict[str, Any]) -> None:
+        """Put the indices of these names (and the intercept) in place."""
+        places = [self.rows.names[name] for name in x]
+        n = len(places)
+        indices, values = self.state.reserve(n + 1)
+        indices[:n] = places
+        if self.rows.intercept:
+            indices[n], values[n] = 0, 1.0
+        self._row_pack = Struct(f"{n}d").pack_into
+        self._row_names, self._row_length = list(x), n + self.rows.intercept
+
+    def _forget_row(self) -> None:
+        """The row buffers are about to be used by others."""
+        self._row_seen = self._row_names = None
+
     def predict(self, x: Any) -> float:
         """ŷ for these features. Predicting changes nothing."""
+        if n := self._loaded(x):
+            try:
+                return min(max(self.state.play_row(n), -self.bound), self.bound)
+            except BadInput:
+                self.rows.read(x)  # names the feature
+                raise
         row, _ = self.rows.read(self._mapped(x))
+        self._forget_row()
         return min(max(self._move(row)[0], -self.bound), self.bound)
 
     def play(self, x: Any) -> Ticket:
         """A prediction whose label comes later; hand the ticket's id to `reveal`."""
         mapped = self._mapped(x)
         row, new = self.rows.read(mapped)
+        self._forget_row()
         raw, error = self._move(row)
         self._tickets += 1
         self._pending[self._tickets] = _Pending(mapped, row, new, raw, error, self.rounds)
@@ -131,6 +185,16 @@ class Learner:
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn. A bad input leaves the learner exactly as it was."""
+        if n := self._loaded(x):
+            target = losses.label(self.loss, y, self.bound)
+            if not 0.0 <= weight < math.inf:
+                raise BadInput("weight", weight, "give a finite number ≥ 0")
+            try:
+                self._round(n, target, float(weight))
+            except BadInput:
+                self.rows.read(x)  # names the feature
+                raise
+            return
         mapped = self._mapped(x)
         row, new = self.rows.read(mapped)
         raw, error = self._move(row)
@@ -139,6 +203,7 @@ class Learner:
     def _learn(
         self, x: Any, row: Row, new: list[str], raw: float, error: float, y: Any, weight: float, late: int
     ) -> None:
+        self._forget_row()
         target = losses.label(self.loss, y, self.bound)
         if not (math.isfinite(weight) and weight >= 0.0):
             raise BadInput("weight", weight, "give a finite number ≥ 0")
@@ -164,7 +229,8 @@ class Learner:
 
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> np.ndarray:
         """Rows in compressed form (scipy's CSR arrays); returns the progressive predictions."""
-        self.rows._check_kind("sparse")
+        self.rows.check_kind("sparse")
+        self._forget_row()
         targets = labels(self.loss, y, self.bound)
         weights = np.ones(1) if weight is None else np.asarray(weight, float)
         if isinstance(self.state, LinearState) and self.features is None:

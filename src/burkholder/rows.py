@@ -38,10 +38,10 @@ class Rows:
                 raise BadInput("x", x.shape, "give one row at a time, or use run for a whole matrix")
             flat = x.tocsr()
             row = self._sparse(flat.indices, flat.data)
-            self._check_kind("sparse")
+            self.check_kind("sparse")
         else:
             return self._vector(x), []
-        self._check_kind("sparse")
+        self.check_kind("sparse")
         return row, []
 
     def keep(self, x: Any, new: list[str]) -> None:
@@ -55,7 +55,8 @@ class Rows:
         for name in new:
             self.names[name] = len(self.names)
 
-    def _check_kind(self, kind: str) -> None:
+    def check_kind(self, kind: str) -> None:
+        """Refuse features of another kind than the first."""
         if self.kind is not None and self.kind != kind:
             raise BadInput("x", kind, f"this learner was started with {self.kind}; keep to one kind of features")
 
@@ -78,7 +79,7 @@ class Rows:
         return np.concatenate([[0], indices + 1]), np.concatenate([[1.0], values])
 
     def _vector(self, x: Any) -> Row:
-        self._check_kind("vector")
+        self.check_kind("vector")
         values = self._numbers(x)
         if self.length is not None and len(values) != self.length:
             raise BadInput("x", f"{len(values)} features", f"this learner takes {self.length} features a row")
@@ -95,7 +96,7 @@ class Rows:
         return self._shift(where.astype(np.int64), numbers)
 
     def _named(self, x: Mapping[Any, Any]) -> tuple[Row, list[str]]:
-        self._check_kind("names")
+        self.check_kind("names")
         names, new = self.names, []
         where, numbers = [], []
         for name, value in x.items():

@@ -22,24 +22,26 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 
 
 def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
-    r = math.sqrt(s)
-    if high > r and low > r:
-        return 0.5 * p.radius * difference
-    if high <= r and low <= r:
-        roots = math.sqrt(_ROOT2 * r - high) * math.sqrt(_ROOT2 * r + high) + math.sqrt(
-            _ROOT2 * r - low
-        ) * math.sqrt(_ROOT2 * r + low)
+    # written so that a loop over coordinates becomes vector code with two roots: √(2s−z²) inside z² ≤ s, √s outside
+    high_square, low_square = high * high, low * low
+    high_in, low_in = high_square <= s, low_square <= s
+    high_root = math.sqrt(2.0 * s - high_square if high_in else s)
+    low_root = math.sqrt(2.0 * s - low_square if low_in else s)
+    if high_in and low_in:
+        roots = high_root + low_root
         return 0.5 * p.radius * difference * ((high + low) / roots) if roots > 0.0 else 0.0
-    return 0.5 * (_value(p, high, s, 0.0, 0.0) - _value(p, low, s, 0.0, 0.0))
+    if not high_in and not low_in:
+        return 0.5 * p.radius * difference
+    above = -high_root if high_in else high - p.constant * high_root
+    below = -low_root if low_in else low - p.constant * low_root
+    return 0.5 * p.radius * (above - below)
 
 
 def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     if g == 0.0:
         return 0.0
-    r = math.sqrt(s)
-    if g < r:
-        return p.radius * (g / (math.sqrt(_ROOT2 * r - g) * math.sqrt(_ROOT2 * r + g)))
-    return p.radius
+    square = g * g
+    return p.radius * (g / math.sqrt(2.0 * s - square)) if square < s else p.radius
 
 
 def _target(p, g, s, top, dead):  # type: ignore[no-untyped-def]

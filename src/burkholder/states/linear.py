@@ -45,7 +45,7 @@ class LinearState:
     >>> from burkholder.functions.linear import Linear
     >>> from burkholder.potentials import SquareRoot
     >>> state = LinearState(Linear("AdaGrad", SquareRoot(radius=2.0), "coordinates", "gradient"))
-    >>> state.learn([0, 3], [1.0, -2.0], yhat=0.0, delta=-1.0)
+    >>> _ = state.learn([0, 3], [1.0, -2.0], yhat=0.0, delta=-1.0)
     >>> state.play([0, 3], [1.0, 1.0]), state.dim
     (0.0, 4)
     """
@@ -218,7 +218,7 @@ class LinearState:
             row = rounds_loops.stream.compile(tuple(typeof(a) for a in arguments))(*arguments)
             if row == y.size:
                 return out
-            here = slice(indptr[row], indptr[row + 1])
+            here = slice(int(indptr[row]), int(indptr[row + 1]))
             try:
                 if self.scalars[rounds.CODE] == rounds_rows.GROW:
                     self._grow(int(indices[here].max()))
@@ -252,7 +252,7 @@ class LinearState:
         merged = np.zeros(rows.shape[1] + 1, np.uint32), np.zeros(rows.shape[1] + 1, rows.dtype)
         arguments = (
             self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, rows, y, weight, float(bound), ledger,
-            out, 0,
+            out,
         )  # fmt: skip
         row = rounds_loops.stream_dense.compile(tuple(typeof(a) for a in arguments))(*arguments)
         if row < y.size:

@@ -32,7 +32,9 @@ SLOTS = 12
 
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
-SCRATCH_ROWS = 5
+X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
+SCRATCH_ROWS = 7
+LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
 
 class Square(NamedTuple):
@@ -88,8 +90,12 @@ def _module(frame: Any) -> ModuleType:
     return importlib.import_module(f"burkholder.states.{_MODULES[_field(frame, 'geometry')]}")
 
 
-def recall(frame, cells, scalars, scratch, indices, values):
-    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x)."""
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x, rising).
+
+    Unless the caller is `sure` of the indices, `rising` is False, and nothing else means anything, when they do
+    not rise within [0, dim): such a row needs a second look (`rounds_rows`).
+    """
     raise NotImplementedError("only inside compiled loops")
 
 
@@ -104,7 +110,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
 
 
 @overload(recall)
-def _recall(frame, cells, scalars, scratch, indices, values):
+def _recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     return _module(frame).recall
 
 

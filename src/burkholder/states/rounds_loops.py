@@ -11,43 +11,16 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.compiled import lean
 from burkholder.ledger import measure, settle
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.states.rounds import CODE, DIM, absorb, answer, recall
-from burkholder.states.rounds_rows import (
-    BAD_TARGET,
-    BAD_VALUE,
-    BAD_WEIGHT,
-    FINE,
-    GROW,
-    TOO_STEEP,
-    UNSORTED,
-    WIDE,
-    admit,
-    merge,
-    top_index,
-)
+from burkholder.states.rounds import BOOK_ROW, CODE, DIM, absorb, answer, recall
+from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, study
 
 
 @register_jitable
 def _held(raw):
     return min(max(raw, -LARGEST), LARGEST)
-
-
-@register_jitable
-def _digest(frame, potential, loss, cells, scalars, scratch, indices, values, y, weight, bound, ledger):
-    """One admitted row without repeated indices: play, settle, learn. Returns ŷ, or NaN with a verdict in CODE."""
-    seen = recall(frame, cells, scalars, scratch, indices, values)
-    raw = _held(answer(frame, potential, cells, scalars, scratch, indices, values, seen))
-    yhat, delta = settle(ledger, loss, raw, y, weight, bound, frame.lipschitz)
-    if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, values, delta):
-        scalars[CODE] = TOO_STEEP
-        return math.nan
-    if frame.limit < math.inf:
-        measure(ledger, seen[3], frame.limit)
-    absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta)
-    return yhat
 
 
 @register_jitable
@@ -60,153 +33,164 @@ def _too_steep(largest, values, delta):
 
 
 @register_jitable
-def _look(largest, cells, room, indices, values, merged_indices, merged_values, table, width):
-    """A verdict on the row, the number of distinct indices when they had to be merged (else −1), 1 + the largest."""
-    n = indices.size
-    if n == 0:
-        return FINE, -1, 0.0
-    if n > room:
-        return WIDE, -1, 0.0
-    dim, count = cells.size // width, -1
-    verdict, top = admit(indices, values, dim, largest), indices[n - 1]
-    if verdict == UNSORTED:
-        verdict, top = FINE, top_index(indices)
-        if top >= dim:
-            return GROW, -1, 0.0
-        count = merge(indices, values, merged_indices, merged_values, table)
-        if count == n:
-            count = -1
-        for k in range(count):
-            if not abs(merged_values[k]) <= largest:
-                verdict = BAD_VALUE
-    return verdict, count, top + 1.0
+def _settled(frame, loss, scalars, values, raw, y, weight, size, bound, ledger):
+    """ŷ and δ, booked; CODE says TOO_STEEP when δx is too large to be learned from."""
+    yhat, delta = settle(ledger, loss, raw, y, weight, bound, frame.lipschitz)
+    if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, values, delta):
+        scalars[CODE] = TOO_STEEP
+    if frame.limit < math.inf:
+        measure(ledger, size, frame.limit)
+    return yhat, delta
 
 
-@compiled
+@lean
 def stream(
     frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values, table, width,
     indptr, indices, values, y, weight, bound, ledger, out, first,
 ):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
     scalars[CODE] = FINE
-    last = weight.size - 1
+    last, dim = weight.size - 1, cells.size // width
     for row in range(first, y.size):
         here = indices[indptr[row] : indptr[row + 1]]
         x = values[indptr[row] : indptr[row + 1]]
-        verdict, count, dim = _look(
-            frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width
-        )
-        w = weight[min(row, last)]
-        if not abs(y[row]) <= LARGEST:
-            verdict = BAD_TARGET
-        if not 0.0 <= w <= LARGEST:
-            verdict = BAD_WEIGHT
-        if verdict != FINE:
-            scalars[CODE] = verdict
+        target, w = y[row], weight[min(row, last)]
+        if here.size > scratch.shape[1] or not (abs(target) <= LARGEST and 0.0 <= w <= LARGEST):
+            wide = here.size > scratch.shape[1]
+            scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
-        scalars[DIM] = max(scalars[DIM], dim)
-        if count >= 0:
+        top = here[here.size - 1] + 1.0 if here.size > 0 else 0.0
+        seen = recall(frame, cells, scalars, scratch, here, x, dim, False)
+        if not (seen[4] and clean(x, frame.largest)):
+            scalars[CODE], count, top = study(here, x, dim, frame.largest, merged_indices, merged_values, table)
+            if scalars[CODE] != FINE:
+                return row
             here, x = merged_indices[:count], merged_values[:count]
-        out[row] = _digest(frame, potential, loss, cells, scalars, scratch, here, x, y[row], w, bound, ledger)
+            seen = recall(frame, cells, scalars, scratch, here, x, dim, True)
+        raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+        yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
         if scalars[CODE] != FINE:
             return row
+        if top > scalars[DIM]:
+            scalars[DIM] = top
+        absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
+        out[row] = yhat
     return y.size
 
 
-@compiled
+@lean
 def stream_dense(
-    frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values,
-    rows, y, weight, bound, ledger, out, first,
+    frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values, rows, y, weight, bound, ledger, out
 ):
     """The same for dense rows: zeros are skipped, so the arithmetic is that of the sparse row."""
     scalars[CODE] = FINE
     last = weight.size - 1
-    for row in range(first, y.size):
-        x = rows[row]
-        within = True
-        for j in range(x.size):
-            within &= abs(x[j]) <= frame.largest
-        count = 0
-        for j in range(x.size):
+    for row in range(y.size):
+        dense = rows[row]
+        within, count = True, 0
+        for j in range(dense.size):
+            within &= abs(dense[j]) <= frame.largest
             merged_indices[count] = j
-            merged_values[count] = x[j]
-            count += x[j] != 0.0
-        w = weight[min(row, last)]
+            merged_values[count] = dense[j]
+            count += dense[j] != 0.0
+        target, w = y[row], weight[min(row, last)]
         if not within:
             scalars[CODE] = BAD_VALUE
-        elif not abs(y[row]) <= LARGEST:
+        if not abs(target) <= LARGEST:
             scalars[CODE] = BAD_TARGET
-        elif not 0.0 <= w <= LARGEST:
+        if not 0.0 <= w <= LARGEST:
             scalars[CODE] = BAD_WEIGHT
         if scalars[CODE] != FINE:
             return row
-        out[row] = _digest(
-            frame, potential, loss, cells, scalars, scratch, merged_indices[:count], merged_values[:count], y[row], w, bound, ledger
-        )
+        here, x = merged_indices[:count], merged_values[:count]
+        seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
+        raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+        yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
         if scalars[CODE] != FINE:
             return row
+        absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
+        out[row] = yhat
     return y.size
 
 
-@compiled
+@register_jitable
+def _opened(frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n):
+    """The row in the first n places of the buffers, merged: how many entries it has, and 1 + its largest index.
+
+    Single rows always take this path: it is what `stream` does to rows that are not plain, and leaves plain
+    ones as they are.
+    """
+    scalars[CODE] = FINE
+    if n == 0:
+        return 0, 0.0
+    code, count, top = study(
+        indices[:n], values[:n], cells.size // width, frame.largest, merged_indices, merged_values, table
+    )
+    scalars[CODE] = code
+    return count, top
+
+
+@lean
 def one_round(
-    frame, potential, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, y, weight,
-    bound, ledger,
+    frame, potential, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n,
+    y, weight, bound, ledger,
 ):
     """The row in the first n places of the buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
-    here, x = indices[:n], values[:n]
-    scalars[CODE] = FINE
-    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
-    if verdict != FINE:
-        scalars[CODE] = verdict
-        return math.nan
-    scalars[DIM] = max(scalars[DIM], dim)
-    if count >= 0:
-        here, x = merged_indices[:count], merged_values[:count]
-    before = ledger.copy()
-    yhat = _digest(frame, potential, loss, cells, scalars, scratch, here, x, y, weight, bound, ledger)
+    count, top = _opened(
+        frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n
+    )
     if scalars[CODE] != FINE:
-        ledger[:] = before
+        return math.nan
+    here, x = merged_indices[:count], merged_values[:count]
+    for k in range(ledger.size):
+        scratch[BOOK_ROW, k] = ledger[k]
+    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
+    raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+    yhat, delta = _settled(frame, loss, scalars, x, raw, y, weight, seen[3], bound, ledger)
+    if scalars[CODE] != FINE:
+        for k in range(ledger.size):
+            ledger[k] = scratch[BOOK_ROW, k]
+        return math.nan
+    if top > scalars[DIM]:
+        scalars[DIM] = top
+    absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
     return yhat
 
 
-@compiled
-def one_play(frame, potential, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n):
+@lean
+def one_play(
+    frame, potential, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n
+):
     """The raw prediction for the row in the buffers; NaN with a verdict in CODE when it cannot be played."""
-    here, x = indices[:n], values[:n]
-    scalars[CODE] = FINE
-    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
-    if verdict != FINE:
-        scalars[CODE] = verdict
+    count, _ = _opened(frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n)
+    if scalars[CODE] != FINE:
         return math.nan
-    if count >= 0:
-        here, x = merged_indices[:count], merged_values[:count]
-    seen = recall(frame, cells, scalars, scratch, here, x)
+    here, x = merged_indices[:count], merged_values[:count]
+    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
     return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
 
 
-@compiled
+@lean
 def one_learn(
     frame, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, yhat, delta
 ):
     """ζ ← ζ + T for the row in the buffers; the size of its x, or NaN with a verdict in CODE."""
-    here, x = indices[:n], values[:n]
-    scalars[CODE] = FINE
-    verdict, count, dim = _look(frame.largest, cells, scratch.shape[1], here, x, merged_indices, merged_values, table, width)
-    if verdict == FINE and _too_steep(frame.largest * frame.lipschitz, x, delta):
-        verdict = TOO_STEEP
-    if verdict != FINE:
-        scalars[CODE] = verdict
+    count, top = _opened(
+        frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n
+    )
+    here, x = merged_indices[:count], merged_values[:count]
+    if scalars[CODE] == FINE and _too_steep(frame.largest * frame.lipschitz, x, delta):
+        scalars[CODE] = TOO_STEEP
+    if scalars[CODE] != FINE:
         return math.nan
-    scalars[DIM] = max(scalars[DIM], dim)
-    if count >= 0:
-        here, x = merged_indices[:count], merged_values[:count]
-    seen = recall(frame, cells, scalars, scratch, here, x)
+    if top > scalars[DIM]:
+        scalars[DIM] = top
+    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
     absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
     return seen[3]
 
 
-@compiled
+@lean
 def journal(cells, width, indices, kept):
     """Copy the cells the rows will touch (indices beyond the state are new and need no copy)."""
     dim = cells.size // width
@@ -217,7 +201,7 @@ def journal(cells, width, indices, kept):
                 kept[k, f] = cells[at + np.uint64(f)]
 
 
-@compiled
+@lean
 def undo(cells, width, indices, kept):
     """Put them back."""
     dim = cells.size // width

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
@@ -60,9 +61,13 @@ def raised(z, p, whole):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values):
-    """(max|x|, 0, the scale of the round, size of x)."""
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+    """(max|x|, 0, the scale of the round, size of x, rising)."""
+    before = np.int64(-1)
     for k in range(indices.size):
+        if not (sure or before < indices[k] < dim):
+            return 0.0, 0.0, 1.0, 0.0, False
+        before = np.int64(indices[k])
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
     size = top
@@ -74,7 +79,7 @@ def recall(frame, cells, scalars, scratch, indices, values):
     scale = scalars[SCALE]
     if frame.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
         scale = power_of_two(frame.lipschitz * top)
-    return top, 0.0, scale, size
+    return top, 0.0, scale, size, True
 
 
 @register_jitable
@@ -112,14 +117,15 @@ def _tangent(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen):
     p, whole = frame.geometry.p, frame.geometry.whole
-    _, _, scale, size = seen
+    _, _, scale, size, _ = seen
     old, up, down = 0.0, 0.0, 0.0
     for k in range(indices.size):
         g, d = scratch[G_ROW, k] / scale, frame.lipschitz * values[k] / scale
         old += raised(abs(g), p, whole)
         up += raised(abs(g + d), p, whole)
         down += raised(abs(g - d), p, whole)
-    shrink = raised(scalars[SCALE] / scale, p, whole)
+    # an empty sum has no scale of its own
+    shrink = raised(scalars[SCALE] / scale, p, whole) if scalars[POWER] > 0.0 else 1.0
     power = scalars[POWER] * shrink
     rest = max(power - old, 0.0)
     least = rest + min(up, down)
@@ -159,11 +165,12 @@ def resum(frame, cells, scratch, indices, scalars):
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     p, whole = frame.geometry.p, frame.geometry.whole
-    top, _, scale, size = seen
+    top, _, scale, size, _ = seen
     scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
-    shrink = raised(scalars[SCALE] / scale, p, whole)
+    # an empty sum has no scale of its own
+    shrink = raised(scalars[SCALE] / scale, p, whole) if scalars[POWER] > 0.0 else 1.0
     old, new = 0.0, 0.0
     for k in range(indices.size):
         cells[indices[k]] += delta * values[k]

@@ -1,4 +1,4 @@
-"""Is a row fit to be learned from? Range, order and repeated indices, at the price of one vector compare."""
+"""Is a row fit to be learned from? What can be wrong with it, and what is done about repeated indices."""
 
 from __future__ import annotations
 
@@ -6,34 +6,43 @@ import numpy as np
 from numba.extending import register_jitable
 
 FINE, GROW, WIDE, BAD_VALUE, BAD_TARGET, BAD_WEIGHT, TOO_STEEP = 0, 1, 2, 3, 4, 5, 6
-UNSORTED = 7  # not a verdict: the row must be looked at more closely
 
 
 @register_jitable
-def admit(indices, values, dim, largest):
-    """FINE, GROW (an index ≥ dim), BAD_VALUE (not |x| ≤ largest), or UNSORTED."""
-    n = indices.size
-    if n == 0:
-        return FINE
-    within = abs(values[0]) <= largest  # false for NaN too
-    rising = True
-    for k in range(1, n):
-        within &= abs(values[k]) <= largest
-        rising &= indices[k] > indices[k - 1]
-    if not within:
-        return BAD_VALUE
-    if not rising:
-        return UNSORTED
-    return FINE if indices[n - 1] < dim else GROW
+def rising(before, indices, k, dim):
+    """Whether four indices rise from the one before and stay below dim. Asked while gathering, it costs next to nothing."""
+    i0, i1, i2, i3 = indices[k], indices[k + 1], indices[k + 2], indices[k + 3]
+    return (before < i0) & (i0 < i1) & (i1 < i2) & (i2 < i3) & (i3 < dim)
 
 
 @register_jitable
-def top_index(indices):
-    """The largest index of a row."""
+def clean(values, largest):
+    """Whether every value is a finite number of admitted size, and none is 0."""
+    good = True
+    for k in range(values.size):
+        size = abs(values[k])
+        good &= (size <= largest) & (size != 0.0)  # a NaN fails the first test
+    return good
+
+
+@register_jitable
+def study(indices, values, dim, largest, merged_indices, merged_values, table):
+    """A row with indices that do not rise, zeros, or worse: (verdict, number of entries left in the merged row, 1 + the largest index).
+
+    Zeros are dropped and repeated indices added up, so that a row means the same however it is written.
+    """
     top = indices[0]
-    for k in range(1, indices.size):
+    for k in range(indices.size):
         top = max(top, indices[k])
-    return top
+        if not abs(values[k]) <= largest:
+            return BAD_VALUE, 0, 0.0
+    if top >= dim:
+        return GROW, 0, 0.0
+    count = merge(indices, values, merged_indices, merged_values, table)
+    for k in range(count):
+        if not abs(merged_values[k]) <= largest:
+            return BAD_VALUE, 0, 0.0
+    return FINE, count, top + 1.0
 
 
 @register_jitable
@@ -48,6 +57,8 @@ def merge(indices, values, merged_indices, merged_values, table):
     table[:size] = -1
     mask, count = np.uint64(size - 1), 0
     for k in range(indices.size):
+        if values[k] == 0.0:
+            continue
         index = np.uint64(indices[k])
         slot = ((index * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & mask
         while table[slot] >= 0 and merged_indices[table[slot]] != index:

@@ -27,10 +27,10 @@ from burkholder.streams.readers.vw import VWReader
 _COMMON = {"intercept", "skip_bad", "classes"}
 _TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named"}
 _KNOWN = {
-    "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "block"}),
+    "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "block", "gather"}),
     "parquet": (ParquetReader, _COMMON | _TABLE),
-    "libsvm": (LibsvmReader, _COMMON | {"block"}),
-    "vw": (VWReader, _COMMON | {"bits", "block"}),
+    "libsvm": (LibsvmReader, _COMMON | {"block", "gather"}),
+    "vw": (VWReader, _COMMON | {"bits", "block", "gather"}),
     "npz": (BinaryReader, _COMMON),
 }
 

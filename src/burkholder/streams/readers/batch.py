@@ -46,28 +46,37 @@ class Batch(NamedTuple):
 
 
 class Space:
-    """The arrays a text parser fills, sized so that no text of `size` bytes can overflow them.
+    """The arrays text parsers fill: with fewer than `gather` rows and features in them, `size` bytes always fit.
 
     `state` carries what a parser reports back: see the names below. `doubtful` lists numbers left to Python's
     float(): (which array, slot, start, stop). `bad` lists malformed lines: (line, reason, start, stop).
     """
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        most = size + 64  # one feature needs at least one byte, and a row one more for its line end
-        self.indptr = np.empty(most, dtype=np.int64)
-        self.indices = np.empty(2 * most, dtype=np.int32)
-        self.values = np.empty(2 * most)
-        self.y = np.empty(most)
-        self.weight = np.empty(most)
-        self.line = np.empty(most, dtype=np.int64)
-        self.doubtful = np.empty((most // 4, 4), dtype=np.int64)
+    def __init__(self, size: int, gather: int) -> None:
+        text = size + 64  # one feature needs at least one byte, and so does the end of a row
+        rows, features = gather + text, gather + 2 * text
+        self.indptr = np.empty(rows + 1, dtype=np.int64)
+        self.indices = np.empty(features, dtype=np.int32)
+        self.values = np.empty(features)
+        self.y = np.empty(rows)
+        self.weight = np.empty(rows)
+        self.line = np.empty(rows, dtype=np.int64)
+        self.doubtful = np.empty((text // 4, 4), dtype=np.int64)
         self.bad = np.empty((64, 4), dtype=np.int64)
         self.state = np.zeros(8, dtype=np.int64)
 
+    def take_over(self, other: Space) -> None:
+        """Continue where a smaller space stopped."""
+        for mine, theirs in zip(self.batch_of(other.state), other.batch(), strict=True):
+            mine[:] = theirs
+        self.state[:] = other.state
+
     def batch(self) -> Batch:
-        """What the last parse filled in."""
-        rows, nnz = int(self.state[ROWS]), int(self.state[NNZ])
+        """The rows filled in so far."""
+        return self.batch_of(self.state)
+
+    def batch_of(self, state: np.ndarray) -> Batch:
+        rows, nnz = int(state[ROWS]), int(state[NNZ])
         return Batch(self.indptr[: rows + 1], self.indices[:nnz], self.values[:nnz], self.y[:rows],
                      self.weight[:rows], self.line[:rows])
 

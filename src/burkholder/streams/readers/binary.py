@@ -17,12 +17,22 @@ from typing import Any, Literal
 
 import numpy as np
 
+from burkholder.compiled import compiled
 from burkholder.errors import BadInput
 from burkholder.streams.readers.batch import Batch, with_intercept
 from burkholder.streams.readers.problems import MOST_FEATURES
 from burkholder.streams.readers.reader import Reader
 
-CHUNK = 1 << 16  # features in a batch
+CHUNK = 1 << 21  # features in a batch
+
+
+@compiled
+def extremes(numbers):  # type: ignore[no-untyped-def]
+    """(least, largest) in one go."""
+    least = largest = numbers[0]
+    for number in numbers:
+        least, largest = min(least, number), max(largest, number)
+    return least, largest
 
 
 def arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -87,7 +97,11 @@ class BinaryReader(Reader):
             self._features = int(stored["shape"][1]) if "shape" in stored else 0
         if self._weight is not None and len(self._weight) != rows:
             raise BadInput("path", self.name, f"weight has {len(self._weight)} entries where y has {rows}")
+        self._constant = "constant" in stored  # the rows were stored with the constant in front
+        if self._constant and not intercept:
+            raise BadInput("intercept", intercept, f"the rows of {self.name} were stored with the constant inside")
         self._at, self._total = 0, rows
+        self._room = np.empty(0, dtype=np.int32), np.empty(0)
 
     def _one(self, stored: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in stored:
@@ -119,20 +133,22 @@ class BinaryReader(Reader):
             if (np.diff(bounds) < 0).any() or bounds[0] < 0:
                 raise BadInput("path", self.name, f"indptr decreases between rows {start + 1} and {stop}")
             indptr = bounds - bounds[0]
-            raw = self._indices[bounds[0] : bounds[-1]]
-            if len(raw) and not 0 <= int(raw.min()) <= (largest := int(raw.max())) <= MOST_FEATURES:
+            raw = np.asarray(self._indices[bounds[0] : bounds[-1]])
+            least, largest = extremes(raw) if len(raw) else (0, -1)
+            if least < 0 or largest > MOST_FEATURES:
                 raise BadInput("path", self.name, f"an index between rows {start + 1} and {stop} is outside "
                                f"0..{MOST_FEATURES}")
-            if len(raw):
-                self._features = max(self._features, largest + 1)
+            self._features = max(self._features, int(largest) + 1)
             indices = np.require(raw, dtype=np.int32, requirements=["C", "A"])
-            stored = self._values[bounds[0] : bounds[-1]]
+            stored = np.asarray(self._values[bounds[0] : bounds[-1]])
             values = np.require(stored, dtype=np.float64, requirements=["C", "A"])
-        if self._intercept:
+        if self._intercept and not self._constant:
             size = len(values) + rows
-            out = np.empty(rows + 1, dtype=np.int64), np.empty(size, dtype=np.int32), np.empty(size)
-            with_intercept(indptr, indices, values, *out)
-            indptr, indices, values = out
+            if len(self._room[0]) < size:
+                self._room = np.empty(size, dtype=np.int32), np.empty(size)
+            bounds = np.empty(rows + 1, dtype=np.int64)
+            with_intercept(indptr, indices, values, bounds, *self._room)
+            indptr, indices, values = bounds, self._room[0][:size], self._room[1][:size]
         weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=float)
         return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight,
                      np.arange(start + 1, stop + 1))
@@ -152,16 +168,17 @@ class BinaryReader(Reader):
 
     @property
     def features(self) -> int:
-        return self._features
+        return self._features - self._constant
 
     def progress(self) -> float | None:
         return self._at / max(self._total, 1)
 
 
-def write(folder: str | os.PathLike[str], batches: Iterable[Batch]) -> int:
+def write(folder: str | os.PathLike[str], batches: Iterable[Batch], constant: bool = False) -> int:
     """Store batches as a folder of .npy files, in constant memory; returns the number of rows.
 
-    The folder appears under its name only when it is complete.
+    Say `constant` when the batches were read with `intercept`: reading such a folder copies nothing. The folder
+    appears under its name only when it is complete.
     """
     place = Path(folder)
     if place.exists():
@@ -190,6 +207,8 @@ def write(folder: str | os.PathLike[str], batches: Iterable[Batch]) -> int:
             file.seek(0)
             file.write(_header(kinds[name], sizes[name]))
             file.close()
+        if constant:
+            np.save(partial / "constant.npy", np.ones(1))
         partial.rename(place)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

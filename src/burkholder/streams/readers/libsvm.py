@@ -60,8 +60,9 @@ def separators(text, start, stop, places):  # type: ignore[no-untyped-def]
 @compiled
 def parse(text, start, places, count, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
-    """Parse whole lines; the last separator is a line end. With offset 1 the constant goes in front."""
-    rows, nnz, begun = 0, 0, 0
+    """Parse whole lines behind the rows already there; the last separator is a line end. With offset 1 the
+    constant goes in front of each row."""
+    rows, nnz, begun = state[ROWS], state[NNZ], 0
     unsure = 0
     number_of_line = state[LINE]
     largest, least = np.uint64(max(state[LARGEST], 0)), np.uint64(state[LEAST])
@@ -237,12 +238,17 @@ class LibsvmReader(TextReader):
         super().__init__(source, **options)
         self._offset = int(intercept)
         self._places = np.empty(0, dtype=np.uint32)
+        self._weighed = 0
 
     def _parse(self, start: int, stop: int) -> None:
         space = self.space
         if len(self._places) < self.block + 2 * PADDING:
             self._places = np.empty(self.block + 2 * PADDING, dtype=np.uint32)
-            space.weight[:] = 1.0
+            self._weighed = 0
         count = separators(self.text, start, stop, self._places)
         parse(self.text, start, self._places, count, self._offset, self.skip_bad, space.indptr, space.indices,
               space.values, space.y, space.line, space.doubtful, space.bad, space.state)
+        rows = int(space.state[ROWS])
+        if rows > self._weighed:  # weights are all 1: written once, as far as rows have come
+            space.weight[self._weighed : rows] = 1.0
+            self._weighed = rows

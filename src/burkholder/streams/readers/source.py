@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import select
 import sys
 import zlib
 from pathlib import Path
@@ -90,13 +91,23 @@ class Source:
                 arrived = self._stream.read1(len(room))
                 room[: len(arrived)] = arrived
                 return len(arrived)
-            return self._stream.readinto(room)
+            # Through decompression a pipe cannot say what has arrived: ask for little at a time.
+            return self._stream.readinto(room if self.total is not None else room[: 1 << 18])
         except _DAMAGED as error:
             raise Damaged(f"the {self.compression} data end early or are damaged ({error})") from None
         except OSError as error:
             if self.compression:  # bz2 reports damage this way
                 raise Damaged(f"the {self.compression} data are damaged ({error})") from None
             raise
+
+    def ready(self, seconds: float) -> bool:
+        """Whether a pipe has more to give within that time; False where it cannot be known."""
+        if self.compression is not None or self.total is not None:
+            return False
+        try:
+            return bool(select.select([self._raw], [], [], max(seconds, 0.0))[0])
+        except (OSError, ValueError, TypeError):
+            return False
 
     def position(self) -> int | None:
         """How far into the file we are, in its own (perhaps compressed) bytes; None for a pipe."""

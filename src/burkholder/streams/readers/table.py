@@ -153,8 +153,11 @@ def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[n
 def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offset, mask, skip, named, origin,
           starts, stops, indptr, indices, values, y, weight, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
-    """Parse whole records. With `named`, `origin` gets (column, start, stop) of each feature's field."""
-    rows, nnz = 0, 0
+    """Parse whole records behind the rows already there.
+
+    With `named`, `origin` gets (column, start, stop) of each feature's field.
+    """
+    rows, nnz = state[ROWS], state[NNZ]
     number_of_line, largest = state[LINE], state[LARGEST]
     columns = kind.size
     wrong = np.empty(1, np.int64)

@@ -90,8 +90,8 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
 def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad,
           state):
     # type: ignore[no-untyped-def]
-    """Parse whole lines. With offset 1 the constant goes in front of each row."""
-    rows, nnz = 0, 0
+    """Parse whole lines behind the rows already there. With offset 1 the constant goes in front of each row."""
+    rows, nnz = state[ROWS], state[NNZ]
     number_of_line = state[LINE]
     largest, least = state[LARGEST], state[LEAST]
     p = start
