@@ -12,6 +12,7 @@ import pytest
 from river import checks, compose, datasets, dummy, evaluate, linear_model, metrics, preprocessing, stats
 
 import burkholder as bk
+from burkholder.storage import pack
 from burkholder.river import BurkholderClassifier, BurkholderRecommender, BurkholderRegressor, ExpertRegressor
 
 AUTO = [BurkholderRegressor(), BurkholderClassifier()]
@@ -58,15 +59,18 @@ def test_predicting_changes_nothing(model: Any) -> None:
             model.learn_one(user, item, y)
         return
     data = datasets.Phishing() if isinstance(model, BurkholderClassifier) else datasets.TrumpApproval()
+    def state() -> bytes:
+        # the aggregated models are black boxes, and river's own do change when they predict
+        return pack(model._experts) if isinstance(model, ExpertRegressor) else pickle.dumps(model)
+
     for x, y in islice(data, 25):
-        before = pickle.dumps(model)
+        before = state()
         model.predict_one(x)
-        if not isinstance(model, ExpertRegressor):
-            model.predict_one({**x, "never seen": 3.0})
-            model.predict_one({})
+        model.predict_one({**x, "never seen": 3.0})
+        model.predict_one({})
         if isinstance(model, BurkholderClassifier) and model.loss == "logistic":
             model.predict_proba_one(x)
-        assert pickle.dumps(model) == before
+        assert state() == before
         model.learn_one(x, y)
 
 

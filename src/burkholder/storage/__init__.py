@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
     """(kind, header, arrays) of anything that can be saved."""
-    kind = type(learner).__name__
+    kind = type(learner).__name__.replace("MergedLearner", "Learner")
     if kind not in KINDS or type(learner).__module__.split(".")[0] != "burkholder":
         raise BadInput("learner", kind, f"these can be saved: {', '.join(KINDS)}")
     if kind in ("Learner", "Audit"):

@@ -12,6 +12,7 @@ from burkholder import ledger, losses
 from burkholder.audit import Audit
 from burkholder.errors import BadInput
 from burkholder.learner import Learner, _Pending
+from burkholder.merging import MergedLearner
 from burkholder.rows import Rows
 from burkholder.states.linear import LinearState
 from burkholder.storage.container import Arrays
@@ -55,7 +56,7 @@ def learner_out(learner: Learner) -> State:
         "features": learner.features if storable(learner.features) else {"given": "features"},
         "bound": None if math.isinf(learner.bound) else learner.bound,
         "seed": learner.seed, "made": learner.made, "rows": _rows_out(learner.rows),
-        "tickets": learner._tickets, "pending": [],
+        "tickets": learner._tickets, "pending": [], "parts": getattr(learner, "parts", 1),
     }
     arrays = {f"state.{name}": array for name, array in learner.state.arrays().items()}
     arrays["ledger"] = learner.ledger.copy()
@@ -71,11 +72,14 @@ def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
     parts = {key: _part(key, header[key], given) for key in ("function", "loss", "features")}
     named = isinstance(parts["function"], dict)
     options = parts["function"]["options"] if named else {}
-    learner = Learner(
+    maker = MergedLearner if header["parts"] > 1 else Learner
+    learner = maker(
         parts["function"]["name"] if named else parts["function"], loss=parts["loss"], bound=header["bound"],
         features=parts["features"], intercept=header["rows"]["intercept"], seed=header["seed"],
         strategy=made["strategy"], strategy_options=made["strategy_options"], dtype=np.dtype(made["dtype"]), **options,
     )
+    if isinstance(learner, MergedLearner):
+        learner.parts = int(header["parts"])
     learner.rows = _rows_in(header["rows"])
     if arrays["ledger"].shape != learner.ledger.shape or arrays["ledger"].dtype != learner.ledger.dtype:
         raise ValueError("the ledger has another shape")
