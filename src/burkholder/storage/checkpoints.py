@@ -13,6 +13,7 @@ from typing import Any
 
 from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
+from burkholder.streams.readers.columns import CATEGORICAL, NUMERIC
 
 SETTINGS = ("reading", "options", "passes", "dtype", "predictions")  # what must be the same to take a run up again
 
@@ -35,6 +36,7 @@ class Checkpoints:
         self.done = False  # the file says that this very run was finished
         self._skip = 0
         self._columns: list[str] | None = None
+        self.features: list[str] | None = None  # names of a table's feature columns, in the order of their places
 
     # --- taking up ---------------------------------------------------------------------------------------
     def begin(self, session: Any) -> None:
@@ -110,9 +112,12 @@ class Checkpoints:
 
     def _check_columns(self, reader: Any) -> None:
         """Tables put features in places that depend on their columns: those of the model must come back."""
-        names = getattr(getattr(reader, "plan", None), "names", None)
-        if names is None:
+        plan = getattr(reader, "plan", None)
+        if plan is None:
             return
+        names = plan.names
+        features = [place for place, kind in enumerate(plan.kind) if kind in (NUMERIC, CATEGORICAL)]
+        self.features = [names[place] for place in sorted(features, key=lambda place: plan.slot[place])]
         if self._columns is not None and list(names) != list(self._columns):
             raise BadInput("load", self.load, f"its table had the columns {', '.join(self._columns[:20])}; "
                            f"this one has {', '.join(names[:20])}")
