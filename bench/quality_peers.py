@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 RATES = 10.0 ** np.arange(-6.0, 2.01, 0.5)
-VW_RATES = 10.0 ** np.arange(-3.0, 1.51, 0.5)
+VW_RATES = 10.0 ** np.arange(-2.5, 2.01, 0.5)
 SLOPES = {"logistic": 0, "absolute": 1, "squared": 2}
 VW_PYTHON = os.environ.get("BURKHOLDER_VW_PYTHON", "")  # a Python that has vowpalwabbit installed
 

@@ -13,124 +13,162 @@ from __future__ import annotations
 
 import math
 
+from burkholder.auto.chosen import paid, slope
+from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
+from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, HIGH, LOW, ROUNDS, SURPRISE, SURPRISES
-from burkholder.compiled import compiled
-from burkholder.losses import derivative, value
 
 
-@compiled
-def hedge_weights(state, mixed):  # type: ignore[no-untyped-def]
+@inlined
+def hedge_weights(plan, state, mixed):  # type: ignore[no-untyped-def]
     """AdaHedge's weights π·e^{−ηL}, η = ln K/Δ, into `mixed`; at Δ = 0 only the leaders count. Returns η."""
-    lanes = state.weight.shape[0]
-    eta = math.log(lanes) / state.scalars[GAP] if state.scalars[GAP] > 0.0 else math.inf
-    least = state.linear[0]
-    for k in range(1, lanes):
-        least = min(least, state.linear[k])
+    eta = math.log(plan.lanes) / state.scalars[GAP] if state.scalars[GAP] > 0.0 else math.inf
+    ahead = state.linear[0]
+    for k in range(1, plan.lanes):
+        ahead = min(ahead, state.linear[k])
     total = 0.0
-    for k in range(lanes):
-        behind = state.linear[k] - least
+    for k in range(plan.lanes):
+        behind = state.linear[k] - ahead
         mixed[k] = state.prior[k] * (1.0 if behind == 0.0 else math.exp(-eta * behind))
         total += mixed[k]
-    for k in range(lanes):
+    for k in range(plan.lanes):
         mixed[k] /= total
     return eta
 
 
-@compiled
+@inlined
 def combine(plan, state, work):  # type: ignore[no-untyped-def]
-    """The prediction made of work.played; work.mixed keeps what learning needs again."""
-    lanes, played, mixed = state.weight.shape[0], work.played, work.mixed
+    """The prediction made of work.played; work.mixed and work.other keep what learning needs again."""
+    played, mixed = work.played, work.mixed
     if plan.mixing == MIX_LOG:
-        up, down = 0.0, 0.0
-        for k in range(lanes):
-            e = math.exp(-abs(played[k]))
-            big, small = 1.0 / (1.0 + e), e / (1.0 + e)
-            mixed[k] = big if played[k] > 0.0 else small
-            up += state.weight[k] * mixed[k]
-            down += state.weight[k] * (small if played[k] > 0.0 else big)
-        return math.log(up) - math.log(down)
+        ups, downs = all8(0.0), all8(0.0)
+        for k in range(0, plan.lanes, 8):
+            p, weight = load8(played, k), load8(state.weight, k)
+            e = exp8(least(p, all8(0.0) - p))
+            up = where_positive(p, all8(1.0), e) / (all8(1.0) + e)
+            down = where_positive(p, e, all8(1.0)) / (all8(1.0) + e)
+            store(mixed, k, up)
+            store(work.other, k, down)
+            ups, downs = ups + weight * up, downs + weight * down
+        return math.log(total8(ups) / total8(downs))
     if plan.mixing == MIX_SQUARE:
         low, high = state.scalars[LOW], state.scalars[HIGH]
         if not high > low:
             return played[0]
         at_low, at_high = 0.0, 0.0
-        for k in range(lanes):
+        for k in range(plan.lanes):
             z = (played[k] - low) / (high - low)
             at_low += state.weight[k] * math.exp(-2.0 * z * z)
             at_high += state.weight[k] * math.exp(-2.0 * (1.0 - z) * (1.0 - z))
         # ŷ = (a+b)/2 + (G(a)−G(b))/(2Δ) with G(y) = −ln(Σ w e^{−η(y−p)²})/η and η = 2/Δ²
-        return 0.5 * (low + high) + 0.25 * (high - low) * (math.log(at_high) - math.log(at_low))
-    hedge_weights(state, mixed)
+        return 0.5 * (low + high) + 0.25 * (high - low) * math.log(at_high / at_low)
+    hedge_weights(plan, state, mixed)
     yhat = 0.0
-    for k in range(lanes):
+    for k in range(plan.lanes):
         yhat += mixed[k] * played[k]
     return yhat
 
 
-@compiled
+@inlined
 def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
     """Change the weights by the lanes' losses at the label y."""
-    lanes, played, mixed, scalars = state.weight.shape[0], work.played, work.mixed, state.scalars
-    for k in range(lanes):
-        state.lane_loss[k] += weight * value(loss, played[k], y)
-    if plan.mixing == HEDGE:
-        slope = weight * derivative(loss, yhat, y)
-        eta = hedge_weights(state, mixed)
-        if eta == math.inf:
-            before, after = state.linear[0], state.linear[0] + slope * (played[0] - yhat)
-            for k in range(1, lanes):
-                before = min(before, state.linear[k])
-                after = min(after, state.linear[k] + slope * (played[k] - yhat))
-            mix = after - before
-        else:
-            total = 0.0
-            for k in range(lanes):
-                total += mixed[k] * math.expm1(-eta * slope * (played[k] - yhat))
-            mix = -math.log1p(total) / eta
-        for k in range(lanes):
-            state.linear[k] += slope * (played[k] - yhat)
-        scalars[GAP] += max(0.0, -mix)  # the aggregate's own linearised loss is 0 by centring
+    if plan.mixing == MIX_LOG:
+        absorb_log(plan, loss, state, work, yhat, y, weight)
         return
-    if plan.mixing == MIX_SQUARE and not scalars[HIGH] > scalars[LOW]:
-        return  # no range yet: every lane played the same
-    eta = scalars[ETA]
-    total = 0.0
-    for k in range(lanes):
-        if plan.mixing == MIX_LOG:
-            likely = mixed[k] if y > 0.0 else 1.0 - mixed[k]
-            if weight != 1.0:
-                likely = likely**weight
-        else:
-            likely = math.exp(-eta * weight * (played[k] - y) * (played[k] - y))
-        state.weight[k] *= likely
-        total += state.weight[k]
-    if not total > 1e-250:  # every lane lost beyond what a number holds: begin again from the prior
-        total = 0.0
-        for k in range(lanes):
+    for k in range(plan.lanes):
+        state.lane_loss[k] += weight * paid(loss, work.played[k], y)
+    if plan.mixing == HEDGE:
+        absorb_hedge(plan, loss, state, work, yhat, y, weight)
+    elif state.scalars[HIGH] > state.scalars[LOW]:  # without a range every lane played the same
+        eta, total = state.scalars[ETA], 0.0
+        for k in range(plan.lanes):
+            gap = work.played[k] - y
+            state.weight[k] *= math.exp(-eta * weight * gap * gap)
+            total += state.weight[k]
+        share(plan, state, total, weight * paid(loss, yhat, y), True)
+
+
+@inlined
+def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
+    """Bayes' rule. Lane losses are kept as products and turned into logarithms every sixteenth round: with
+    log-odds within ±30 sixteen factors cannot underflow."""
+    likely = work.mixed if y > 0.0 else work.other
+    if weight != 1.0:
+        for k in range(plan.lanes):
+            likely[k] = likely[k] ** weight
+    totals = all8(0.0)
+    for k in range(0, plan.lanes, 8):
+        factor = load8(likely, k)
+        kept = load8(state.weight, k) * factor
+        store(state.weight, k, kept)
+        store(state.likelihood, k, load8(state.likelihood, k) * factor)
+        totals = totals + kept
+    if weight > 1.0 or int(state.scalars[ROUNDS]) % 16 == 15:
+        settle(plan, state)
+    total = total8(totals)
+    share(plan, state, total, weight * paid(loss, yhat, y) if weight > 1.0 else -math.inf, weight > 1.0)
+
+
+@inlined
+def settle(plan, state):  # type: ignore[no-untyped-def]
+    """Bring the cumulative log losses of the lanes up to date."""
+    for k in range(plan.lanes):
+        state.lane_loss[k] -= math.log(max(state.likelihood[k], 1e-300))
+        state.likelihood[k] = 1.0
+
+
+@inlined
+def share(plan, state, total, played, check):  # type: ignore[no-untyped-def]
+    """Normalise the weights and share 1/(t+2) of them with the prior; note a loss above the mix loss."""
+    scalars = state.scalars
+    part = 1.0 / (scalars[ROUNDS] + 2.0)
+    if not total > 1e-280:  # every lane lost beyond what a number holds: begin again from the prior
+        for k in range(plan.lanes):
             state.weight[k] = state.prior[k]
         scalars[SURPRISES] += 1.0
         scalars[SURPRISE] = math.inf
-    else:
-        above = weight * value(loss, yhat, y) + math.log(total) / eta
-        if above > 1e-9 * (1.0 + abs(math.log(total)) / eta):
+        return
+    if check:
+        mix = -math.log(total) / scalars[ETA]
+        if played - mix > 1e-9 * (1.0 + abs(mix)):
             scalars[SURPRISES] += 1.0
-            scalars[SURPRISE] += above
-    share = 1.0 / (scalars[ROUNDS] + 2.0)
-    for k in range(lanes):
-        kept = state.weight[k] / total if total > 0.0 else state.prior[k]
-        state.weight[k] = (1.0 - share) * kept + share * state.prior[k]
+            scalars[SURPRISE] += played - mix
+    keep = all8((1.0 - part) / total)
+    for k in range(0, plan.lanes, 8):
+        store(state.weight, k, load8(state.weight, k) * keep + load8(state.prior, k) * all8(part))
 
 
-@compiled
-def lower_rate(state, eta):  # type: ignore[no-untyped-def]
+@inlined
+def absorb_hedge(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
+    """AdaHedge on linearised losses, centred so that the aggregate's own is 0."""
+    delta = weight * slope(loss, yhat, y)
+    played, linear = work.played, state.linear
+    eta = hedge_weights(plan, state, work.mixed)
+    if eta == math.inf:
+        before, after = linear[0], linear[0] + delta * (played[0] - yhat)
+        for k in range(1, plan.lanes):
+            before = min(before, linear[k])
+            after = min(after, linear[k] + delta * (played[k] - yhat))
+        mix = after - before
+    else:
+        total = 0.0
+        for k in range(plan.lanes):
+            total += work.mixed[k] * math.expm1(-eta * delta * (played[k] - yhat))
+        mix = -math.log1p(total) / eta
+    for k in range(plan.lanes):
+        linear[k] += delta * (played[k] - yhat)
+    state.scalars[GAP] += max(0.0, -mix)
+
+
+@inlined
+def lower_rate(plan, state, eta):  # type: ignore[no-untyped-def]
     """w ∝ π·(w/π)^(η′/η), when the range of the labels has grown."""
     ratio = eta / state.scalars[ETA]
-    lanes = state.weight.shape[0]
     total = 0.0
-    for k in range(lanes):
+    for k in range(plan.lanes):
         state.weight[k] = state.prior[k] * (state.weight[k] / state.prior[k]) ** ratio
         total += state.weight[k]
-    for k in range(lanes):
+    for k in range(plan.lanes):
         state.weight[k] /= total
     state.scalars[ETA] = eta

@@ -1,63 +1,48 @@
-"""Diagonal Kalman lanes: every feature has a weight and a variance in each lane; all lanes in one pass."""
+"""Diagonal Kalman lanes: every feature has a weight and a variance in each lane; eight lanes in one pass."""
 
 from __future__ import annotations
 
+from burkholder.auto.inlined import inlined
+from burkholder.auto.simd import all8, halves, least, load8, put, row8, store
 from burkholder.auto.state import LAST, ROUNDS
-from burkholder.compiled import compiled
 
 
-@compiled
+@inlined
 def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
     """p = ⟨w, x⟩ of every diagonal lane into work.out. The state is only read."""
-    hats, tildes = len(plan.hat_v0), len(plan.tilde_v0)
-    out, lanes = work.out, state.lanes
-    for k in range(hats + tildes):
-        out[k] = 0.0
-    for j in range(m):
-        row = lanes[work.slot[j]]
-        x, t = work.hat[j], work.tilde[j]
-        for k in range(len(plan.hat_v0)):
-            out[k] += row[k] * x
-        for k in range(len(plan.tilde_v0)):
-            out[hats + k] += row[2 * hats + k] * t
+    for group in range(plan.groups):
+        p = all8(0.0)
+        for j in range(m):
+            p = p + row8(state.lanes, work.slot[j], 16 * group) * halves(work.hat[j], work.tilde[j])
+        store(work.out, 8 * group, p)
 
 
-@compiled
+@inlined
 def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """Let the variances drift, V ← min(v₀, V + QΔt), and put X = ΣVx² of every lane into work.spread."""
-    hats, tildes = len(plan.hat_v0), len(plan.tilde_v0)
-    spread, lanes = work.spread, state.lanes
+    """Let the variances drift, V ← min(v₀, V + QΔt), and put X = ΣVx² of every lane into work.reach."""
+    v0, drift = load8(state.v0, 0), load8(state.drift, 0)
     now = state.scalars[ROUNDS]
-    for k in range(hats + tildes):
-        spread[k] = 0.0
-    for j in range(m):
-        slot = work.slot[j]
-        row = lanes[slot]
-        x, t = work.hat[j], work.tilde[j]
-        waited = now - state.stat[slot, LAST]
-        for k in range(len(plan.hat_v0)):
-            v = min(plan.hat_v0[k], row[hats + k] + plan.hat_q[k] * waited)
-            row[hats + k] = v
-            spread[k] += v * x * x
-        for k in range(len(plan.tilde_v0)):
-            v = min(plan.tilde_v0[k], row[2 * hats + tildes + k] + plan.tilde_q[k] * waited)
-            row[2 * hats + tildes + k] = v
-            spread[hats + k] += v * t * t
+    for group in range(plan.groups):
+        total = all8(0.0)
+        for j in range(m):
+            slot = work.slot[j]
+            x = halves(work.hat[j], work.tilde[j])
+            waited = all8(now - state.stat[slot, LAST])
+            v = least(v0, row8(state.lanes, slot, 16 * group + 8) + drift * waited)
+            put(state.lanes, slot, 16 * group + 8, v)
+            total = total + v * x * x
+        store(work.reach, 8 * group, total)
 
 
-@compiled
+@inlined
 def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """w ← w − g·V·x and V ← V − (Vx)²·c/(1+cX), with g in work.step and c/(1+cX) in work.curve."""
-    hats, tildes = len(plan.hat_v0), len(plan.tilde_v0)
-    step, curve, lanes = work.step, work.curve, state.lanes
-    for j in range(m):
-        row = lanes[work.slot[j]]
-        x, t = work.hat[j], work.tilde[j]
-        for k in range(len(plan.hat_v0)):
-            vx = row[hats + k] * x
-            row[k] -= step[k] * vx
-            row[hats + k] -= vx * vx * curve[k]
-        for k in range(len(plan.tilde_v0)):
-            vx = row[2 * hats + tildes + k] * t
-            row[2 * hats + k] -= step[hats + k] * vx
-            row[2 * hats + tildes + k] -= vx * vx * curve[hats + k]
+    """w ← w − g·V·x and V ← V − (Vx)²·c/(1+cX), with g in work.step and c/(1+cX) in work.shrink."""
+    for group in range(plan.groups):
+        g, shrink = load8(work.step, 8 * group), load8(work.shrink, 8 * group)
+        for j in range(m):
+            slot = work.slot[j]
+            v = row8(state.lanes, slot, 16 * group + 8)
+            vx = v * halves(work.hat[j], work.tilde[j])
+            put(state.lanes, slot, 16 * group, row8(state.lanes, slot, 16 * group) - g * vx)
+            put(state.lanes, slot, 16 * group + 8, v - vx * vx * shrink)
+            state.stat[slot, LAST] = state.scalars[ROUNDS]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from burkholder.auto import aggregate, features, full, kalman, stack, tangent
+from burkholder.auto.chosen import paid, slope
+from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
+from burkholder.auto.simd import load8, store
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -22,72 +25,77 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
-from burkholder.compiled import compiled
-from burkholder.losses import derivative, value
 
+LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label
 
 
-@compiled
+@inlined
 def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     """Every lane's output, then the aggregate, in internal units. The state is only read."""
     kalman.forecast(plan, state, work, m)
     tangent.forecast(plan, state, work, m)
     full.forecast(plan, state, work, m)
-    lanes = work.out.shape[0]
-    others = lanes - len(plan.stack_kinds)
-    base = len(plan.kinds) + len(plan.radii)
-    if state.scalars[FULL_ON] == 0.0:
-        for k in range(plan.full_lanes):
-            work.out[base + k] = work.out[int(state.full_spec[k, 3])]
-    clip(plan, state, work, 0, others)
+    clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
-    clip(plan, state, work, others, lanes)
-    for k in range(lanes):
-        work.played[k] = work.entry[k]
-        if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
-            tangential = len(plan.kinds) <= k < base
-            work.played[k] = min(max(work.out[k] * (1.0 if tangential else plan.steep), -1.0), 1.0)
+    clip(plan, state, work, plan.stacks, plan.lanes)
+    if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
+        for k in range(plan.lanes):
+            steep = 1.0 if plan.tangents <= k < plan.full else plan.steep
+            work.played[k] = min(max(work.out[k] * steep, -1.0), 1.0)
     return aggregate.combine(plan, state, work)
 
 
-@compiled
+@inlined
 def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
     """Log-odds within ±30, regression within the range of labels seen: both cost (almost) nothing."""
     low, high = state.scalars[LOW], state.scalars[HIGH]
-    if plan.stack_kinds[0] == LOGISTIC:
-        low, high = -stack.LIMIT, stack.LIMIT
+    if plan.kinds[0] == LOGISTIC:
+        low, high = -LIMIT, LIMIT
     for k in range(first, last):
-        work.entry[k] = min(max(work.out[k], low), high)
+        p = min(max(work.out[k], low), high)
+        work.entry[k] = p
+        work.played[k] = p
 
 
-@compiled
+@inlined
 def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyped-def]
     """Everything the label changes, except the statistics of the features."""
     scalars = state.scalars
-    diagonal, tangents = len(plan.kinds), len(plan.radii)
-    if state.scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
+    regression = plan.kinds[0] != LOGISTIC
+    if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
         full.retire(plan, state)
     kalman.reach(plan, state, work, m)
-    rate = max(1.0 / (scalars[ROUNDS] + 1.0), 0.01)
-    if plan.stack_kinds[0] != LOGISTIC:
-        for k in range(work.out.shape[0]):
-            state.residual[k] += rate * (abs(work.out[k] - y) - state.residual[k])
-    for k in range(len(plan.kinds)):
-        g, c = step(plan.kinds[k], work.out[k], work.spread[k], y, weight, state.residual[k], plan.quantile)
-        work.step[k] = g
-        work.curve[k] = c / (1.0 + c * work.spread[k])
-    for k in range(len(plan.radii)):
-        work.step[diagonal + k] = weight * derivative(loss, work.out[diagonal + k], y)
+    if regression:
+        rate = max(1.0 / (scalars[ROUNDS] + 1.0), 0.01)
+        for k in range(plan.lanes):
+            state.residual[k] += rate * (abs(work.entry[k] - y) - state.residual[k])
+    for group in range(plan.groups):
+        g, shrink = step(plan.kinds[group], load8(work.entry, 8 * group), load8(work.reach, 8 * group), y, weight,
+                         load8(state.residual, 8 * group), plan.quantile)
+        store(work.step, 8 * group, g)
+        store(work.shrink, 8 * group, shrink)
+    if regression:
+        for k in range(8 * plan.groups):
+            if full.censored(state, work.out[k], y):
+                work.step[k] = 0.0
+                work.shrink[k] = 0.0
+    for k in range(plan.tangents, plan.tangents + 4):
+        delta = weight * slope(loss, work.out[k], y)
+        # squares of anything smaller are subnormal numbers, a hundred times slower and of no consequence
+        work.step[k] = delta if abs(delta) > 1e-100 else 0.0
+        if regression:
+            more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
+            state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
     stack.learn(plan, state, work, y, weight)
-    if state.scalars[FULL_ON] == 1.0:
+    if scalars[FULL_ON] == 1.0:
         full.learn(plan, state, work, m, y, weight)
     kalman.learn(plan, state, work, m)
     tangent.learn(plan, state, work, m)
     aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
 
-@compiled
+@inlined
 def tame(plan, state, y):  # type: ignore[no-untyped-def]
     """The label to learn from: at most ten times the range so far beyond it. One absurd label costs one round."""
     scalars = state.scalars
@@ -97,10 +105,11 @@ def tame(plan, state, y):  # type: ignore[no-untyped-def]
     span = high - low if high > low else abs(high)
     if span == 0.0:
         return y
-    return min(max(y, max(low - features.GROWTH * span, -LARGEST)), min(high + features.GROWTH * span, LARGEST))
+    span *= features.GROWTH
+    return min(max(y, max(low - span, -LARGEST)), min(high + span, LARGEST))
 
 
-@compiled
+@inlined
 def widen(plan, state, y):  # type: ignore[no-untyped-def]
     """Take a label into the range seen, with all that depends on it."""
     scalars = state.scalars
@@ -117,42 +126,41 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
             if scalars[ETA] == 0.0:
                 scalars[ETA] = 2.0 / (span * span)
             else:
-                aggregate.lower_rate(state, 2.0 / (span * span))
+                aggregate.lower_rate(plan, state, 2.0 / (span * span))
         if abs(y) > scalars[RADIUS_SCALE]:
             tangent.raise_radius(plan, state, 2.0 * abs(y))
 
 
-@compiled
+@uncounted
 def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
     """The prediction for one row; nothing but scratch is written."""
     m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
-    features.scale(plan, state, work, m)
+    features.scale(state, work, m, False)
     return play(plan, state, work, m) * state.scalars[UNIT]
 
 
-@compiled
-def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, loss_out):  # type: ignore[no-untyped-def]
+@uncounted
+def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
     """Predict, then learn, row by row. `loss` and y are in internal units (y over the unit of the labels)."""
     scalars = state.scalars
     for t in range(y.shape[0]):
         m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(plan, state, work, m)
+        features.scale(state, work, m, True)
         p = play(plan, state, work, m)
         yhat[t] = p * scalars[UNIT]
-        paid = weight[t] * value(loss, p, y[t])
-        loss_out[t] = paid
-        scalars[LOSS] += paid
-        label = y[t]
-        if plan.stack_kinds[0] != LOGISTIC:
+        losses[t] = weight[t] * paid(loss, p, y[t])
+        scalars[LOSS] += losses[t]
+        scalars[WEIGHT_SUM] += weight[t]
+        if weight[t] > 1.0:
+            scalars[HEAVY] += 1.0
+        if plan.kinds[0] == LOGISTIC:
+            scalars[LEARNT_LOSS] += losses[t]
+            learn(plan, loss, state, work, m, p, y[t], weight[t])
+        else:
             label = tame(plan, state, y[t])
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
-        scalars[LEARNT_LOSS] += weight[t] * value(loss, p, label)
-        if weight[t] > 1.0:
-            scalars[HEAVY] += 1.0
-        scalars[WEIGHT_SUM] += weight[t]
-        learn(plan, loss, state, work, m, p, label, weight[t])
-        if plan.stack_kinds[0] != LOGISTIC:
+            scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
+            learn(plan, loss, state, work, m, p, label, weight[t])
             widen(plan, state, label)
-        features.settle(state, work, m)
         scalars[ROUNDS] += 1.0

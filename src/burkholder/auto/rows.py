@@ -27,7 +27,7 @@ class Names:
         return place
 
 
-def _numbers(values: Any, argument: str) -> NDArray[np.float64]:
+def numbers(values: Any, argument: str) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -57,7 +57,7 @@ def row(x: Any, names: Names, grow: bool) -> tuple[NDArray[np.int64], NDArray[np
     if isinstance(x, dict):
         return _named(x, names, grow)
     if isinstance(x, tuple) and len(x) == 2 and np.ndim(x[0]) == 1 and np.ndim(x[1]) == 1:
-        ids, values = check_ids(x[0], "x[0]"), _numbers(x[1], "x[1]")
+        ids, values = check_ids(x[0], "x[0]"), numbers(x[1], "x[1]")
         if ids.shape != values.shape:
             raise BadInput("x", x, "indices and values must have the same length")
         return large_ids(ids, names, grow), np.ascontiguousarray(values)
@@ -66,7 +66,7 @@ def row(x: Any, names: Names, grow: bool) -> tuple[NDArray[np.int64], NDArray[np
         if matrix.shape[0] != 1:
             raise BadInput("x", matrix.shape, "give one row; use run for a matrix")
         return row((matrix.indices, matrix.data), names, grow)
-    dense = _numbers(x, "x")
+    dense = numbers(x, "x")
     if dense.ndim != 1:
         raise BadInput("x", x, "give one row of features, (indices, values), or a dict")
     return np.arange(dense.size, dtype=np.int64), np.ascontiguousarray(dense)
@@ -95,7 +95,7 @@ def _named(x: dict[Any, Any], names: Names, grow: bool) -> tuple[NDArray[np.int6
             except (TypeError, ValueError):
                 raise BadInput(f"x[{name!r}]", raw, "give a number or text") from None
             pairs.append((name, number))
-    values = _numbers([number for _, number in pairs], "x")
+    values = numbers([number for _, number in pairs], "x")
     ids = [names.find(name, grow) for name, _ in pairs]
     keep = [j for j, place in enumerate(ids) if place >= 0]
     return np.array([ids[j] for j in keep], dtype=np.int64), values[keep]
@@ -105,8 +105,8 @@ def matrix(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.flo
     """(indptr, indices, values) of a scipy sparse matrix or a dense array (whose zeros are left out)."""
     if hasattr(X, "tocsr"):
         csr = X.tocsr()
-        return csr.indptr.astype(np.int64), check_ids(csr.indices), _numbers(csr.data, "X")
-    dense = _numbers(X, "X")
+        return csr.indptr.astype(np.int64), check_ids(csr.indices), numbers(csr.data, "X")
+    dense = numbers(X, "X")
     if dense.ndim != 2:
         raise BadInput("X", dense.shape, "give a matrix with one row a round")
     rows, columns = np.nonzero(dense)

@@ -2,71 +2,58 @@
 
 With g = Σδx̂ and s = Σ(δx̂)², coordinate i plays w = −R·g/sqrt(2s−g²), or −R·sgn g where s < g². The potential
 U = Σδŷ + R·Σ_i U_sq(g_i, √s_i) then never rises, on any path, whatever the losses: the regret against every
-|u_i| ≤ R is at most 2R·Σ_i sqrt(s_i). δ is taken at the lane's own prediction.
+|u_i| ≤ R is at most 2R·Σ_i sqrt(s_i). δ is taken at the lane's own, unclipped prediction.
 """
 
 from __future__ import annotations
 
 import math
 
+from burkholder.auto.inlined import inlined
+from burkholder.auto.simd import all4, load4, most, put, root, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
-from burkholder.compiled import compiled
 
 
-@compiled
-def direction(g, s):  # type: ignore[no-untyped-def]
-    """−g/sqrt(2s−g²) where s ≥ g², else −sgn g; 0 at g = 0. One formula: 2s−g² ≥ g² exactly when s ≥ g²."""
-    return -g / math.sqrt(max(max(2.0 * s - g * g, g * g), 1e-300))
-
-
-@compiled
+@inlined
 def square_function(g, s):  # type: ignore[no-untyped-def]
     """U_sq(g, √s) = −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
     return -math.sqrt(2.0 * s - g * g) if s >= g * g else abs(g) - 2.0 * math.sqrt(s)
 
 
-@compiled
+@inlined
 def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
     """The tangent lanes' predictions into work.out, after the diagonal lanes'."""
-    first, count = len(plan.kinds), len(plan.radii)
-    base = 2 * first
-    out, lanes = work.out, state.lanes
-    for k in range(len(plan.radii)):
-        out[first + k] = 0.0
+    at = 16 * plan.groups
+    total = all4(0.0)
     for j in range(m):
-        row = lanes[work.slot[j]]
-        x = work.hat[j]
-        for k in range(len(plan.radii)):
-            out[first + k] += direction(row[base + k], row[base + count + k]) * x
-    for k in range(len(plan.radii)):
-        out[first + k] *= plan.radii[k] * state.scalars[RADIUS_SCALE]
+        g, s = row4(state.lanes, work.slot[j], at), row4(state.lanes, work.slot[j], at + 4)
+        # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
+        size = root(most(most(s + s - g * g, g * g), all4(1e-300)))
+        total = total - g / size * all4(work.hat[j])
+    store(work.out, plan.tangents, total * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE]))
 
 
-@compiled
+@inlined
 def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
     """g += δx̂, s += (δx̂)², with δ of each lane in work.step."""
-    first, count = len(plan.kinds), len(plan.radii)
-    base = 2 * first
-    step, lanes = work.step, state.lanes
-    for k in range(len(plan.radii)):
-        state.bias[k] += step[first + k] * work.out[first + k]
+    at = 16 * plan.groups
+    delta = load4(work.step, plan.tangents)
+    store(state.bias, 0, load4(state.bias, 0) + delta * load4(work.out, plan.tangents))
     for j in range(m):
-        row = lanes[work.slot[j]]
-        x = work.hat[j]
-        for k in range(len(plan.radii)):
-            d = step[first + k] * x
-            row[base + k] += d
-            row[base + count + k] += d * d
+        slot = work.slot[j]
+        d = delta * all4(work.hat[j])
+        put(state.lanes, slot, at, row4(state.lanes, slot, at) + d)
+        put(state.lanes, slot, at + 4, row4(state.lanes, slot, at + 4) + d * d)
 
 
-@compiled
+@inlined
 def raise_radius(plan, state, scale):  # type: ignore[no-untyped-def]
     """Multiply every radius up to `scale`; the potential then moves by (R′−R)·ΣU_sq, which is written down."""
-    first, count = len(plan.kinds), len(plan.radii)
+    at = 16 * plan.groups
     more = scale - state.scalars[RADIUS_SCALE]
-    for k in range(len(plan.radii)):
+    for k in range(4):
         total = 0.0
         for i in range(int(state.scalars[FEATURES])):
-            total += square_function(state.lanes[i, 2 * first + k], state.lanes[i, 2 * first + count + k])
-        state.jump[k] += plan.radii[k] * more * total
+            total += square_function(state.lanes[i, at + k], state.lanes[i, at + 4 + k])
+        state.jump[k] += state.radii[k] * more * total
     state.scalars[RADIUS_SCALE] = scale
