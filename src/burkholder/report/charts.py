@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 720, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 40
+# (class, width, height, left, right, top, bottom): one drawing for wide screens, one for phones
+SIZES = (("wide", 720, 300, 64, 16, 12, 40), ("narrow", 380, 260, 58, 14, 12, 40))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
 def wide_ticks(low: float, high: float) -> list[float]:
     """0 and powers of ten either way, for scales that are linear near 0 and logarithmic beyond 1."""
     top = max(abs(low), abs(high), 1.0)
-    powers = [10.0**k for k in range(0, math.ceil(math.log10(top)) + 1)]
+    powers = [10.0**k for k in range(1 if top >= 100.0 else 0, math.ceil(math.log10(top)) + 1)]
     if len(powers) > 6:
         powers = powers[(len(powers) - 1) % 2 :: 2]
     ticks = [-p for p in reversed(powers)] + [0.0, *powers]
@@ -65,29 +65,11 @@ def chart(title: str, about: str, lines: list[Line], xlabel: str, ylabel: str, w
     if not shown:
         return f'<section><h2>{html.escape(title)}</h2><p>{html.escape(about)}</p><p class="none">Nothing to draw.</p></section>'
     points = [point for line in shown for point in line.finite()]
-    squeeze: Callable[[float], float] = math.asinh if wide else (lambda v: v)
     ys = [b for _, b in points]
     yticks = wide_ticks(min(ys), max(ys)) if wide else nice_ticks(min(0.0, *ys) if min(ys) < 0.4 * max(ys) else min(ys), max(ys))
-    xticks = nice_ticks(0.0, max(a for a, _ in points), 4)
-    x0, x1 = xticks[0], xticks[-1]
-    y0, y1 = squeeze(yticks[0]), squeeze(yticks[-1])
-    y1 = y1 if y1 > y0 else y0 + 1.0
-
-    def px(a: float) -> float:
-        return round(LEFT + (a - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT), 1)
-
-    def py(b: float) -> float:
-        return round(HEIGHT - BOTTOM - (squeeze(b) - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM), 1)
-
-    parts = [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{py(t)}" y2="{py(t)}"/>'
-             f'<text class="tick" x="{LEFT - 8}" y="{py(t) + 4}" text-anchor="end">{number(t)}</text>' for t in yticks]
-    parts += [f'<text class="tick" x="{px(t)}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{number(t)}</text>' for t in xticks]
-    parts.append(f'<text class="label" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">{html.escape(xlabel)}</text>')
-    for line in shown:
-        path = "M" + "L".join(f"{px(a)},{py(b)}" for a, b in line.finite())
-        parts.append(f'<path class="line look{line.look}" d="{path}"/>')
-    parts.append(f'<line class="cursor" x1="0" x2="0" y1="{TOP}" y2="{HEIGHT - BOTTOM}" visibility="hidden"/>')
-    data = {"frame": [LEFT, WIDTH - RIGHT, x0, x1], "xlabel": xlabel,
+    end = max(a for a, _ in points)
+    drawings = [_drawing(title, shown, xlabel, yticks, end, wide, size) for size in SIZES]
+    data = {"frames": [[left, width - right, 0, end] for _, width, _, left, right, _, _ in SIZES], "xlabel": xlabel,
             "lines": [{"name": line.name, "points": line.finite()} for line in shown]}
     legend = "".join(f'<li><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><path class="line look{line.look}" d="M1,4L27,4"/>'
                      f"</svg>{html.escape(line.name)}</li>" for line in shown)
@@ -95,11 +77,36 @@ def chart(title: str, about: str, lines: list[Line], xlabel: str, ylabel: str, w
         f'<section><h2 id="{key}">{html.escape(title)}</h2><p>{html.escape(about)}</p><ul class="legend">{legend}</ul>'
         f'<figure class="chart" tabindex="0" role="group" aria-labelledby="{key}" aria-describedby="{key}-now" '
         f"data-chart='{html.escape(json.dumps(data, separators=(',', ':')), quote=True)}'>"
-        f'<figcaption class="unit">{html.escape(ylabel)}</figcaption>'
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(title)}">{"".join(parts)}</svg>'
+        f'<figcaption class="unit">{html.escape(ylabel)}</figcaption>{"".join(drawings)}'
         f'<p class="now" id="{key}-now" aria-live="polite">Point at the chart, or focus it and use the arrow keys, to read values.</p>'
         f"</figure>{_table(shown, xlabel)}</section>"
     )
+
+
+def _drawing(title: str, lines: list[Line], xlabel: str, yticks: list[float], end: float, wide: bool,
+             size: tuple[str, int, int, int, int, int, int]) -> str:
+    """One SVG of the chart."""
+    name, width, height, left, right, top, bottom = size
+    squeeze: Callable[[float], float] = math.asinh if wide else (lambda v: v)
+    y0, y1 = squeeze(yticks[0]), squeeze(yticks[-1])
+    y1 = y1 if y1 > y0 else y0 + 1.0
+
+    def px(a: float) -> float:
+        return round(left + a / end * (width - left - right), 1)
+
+    def py(b: float) -> float:
+        return round(height - bottom - (squeeze(b) - y0) / (y1 - y0) * (height - top - bottom), 1)
+
+    parts = [f'<line class="grid" x1="{left}" x2="{width - right}" y1="{py(t)}" y2="{py(t)}"/>'
+             f'<text class="tick" x="{left - 8}" y="{py(t) + 4}" text-anchor="end">{number(t)}</text>' for t in yticks]
+    parts += [f'<text class="tick" x="{px(t)}" y="{height - bottom + 18}" text-anchor="{"end" if px(t) > width - 40 else "middle"}">'
+              f"{number(t)}</text>" for t in nice_ticks(0.0, end, 4 if name == "wide" else 3) if t <= end]
+    parts.append(f'<text class="label" x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">{html.escape(xlabel)}</text>')
+    for line in lines:
+        path = "M" + "L".join(f"{px(a)},{py(b)}" for a, b in line.finite())
+        parts.append(f'<path class="line look{line.look}" d="{path}"/>')
+    parts.append(f'<line class="cursor" x1="0" x2="0" y1="{top}" y2="{height - bottom}" visibility="hidden"/>')
+    return f'<svg class="plot {name}" viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(title)}">{"".join(parts)}</svg>'
 
 
 def _table(lines: list[Line], xlabel: str) -> str:

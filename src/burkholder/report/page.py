@@ -100,7 +100,7 @@ def _potential_chart(recorder: Any) -> str:
     about = "U(ζ) of the Burkholder function: it starts at 0 and does not rise while every assumption holds; how far it is below 0 is how much better than promised the stream went."
     if not moments:
         about = "This learner is an aggregate of several and has no single potential."
-    return chart("Potential", about, lines if moments else [], "rounds", "U(ζ)", wide=True, key="potential")
+    return chart("Potential", about, lines if moments else [], "rounds", "U(ζ)", key="potential")
 
 
 def _weights(session: Any) -> str:
@@ -156,7 +156,7 @@ def _settings(result: dict[str, Any], session: Any) -> str:
             ("passes", str(result["passes"])), ("malformed lines skipped", f"{result['bad_lines']:,}"),
             ("seconds", f"{result['seconds']:.3g}"), ("rounds per second", _shown(result["rounds_per_second"])),
             ("burkholder", __version__), ("python", sys.version.split()[0]),
-            *((name, metadata.version(name)) for name in ("numpy", "scipy", "numba")),
+            *((name, metadata.version(name)) for name in ("numpy", "scipy", "numba")),  # what results may depend on
             ("system", f"{platform.system()} {platform.machine()}")]
     return _table("Settings and environment", ("setting", "value"), rows)
 

@@ -16,7 +16,7 @@ dt{color:var(--soft);font-size:.85rem}dd{margin:0;font-size:1.2rem;font-variant-
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;padding:0;margin:.25rem 0}
 .swatch{width:28px;height:8px;margin-right:.4rem;vertical-align:middle}
 .chart{margin:0;border:1px solid var(--rule);border-radius:.5rem;padding:.5rem}
-.chart>svg{display:block;width:100%;height:auto;touch-action:pan-y}
+.plot{display:block;width:100%;height:auto;touch-action:pan-y}.narrow{display:none}
 .unit,.now{color:var(--soft);font-size:.85rem;margin:0 .25rem;font-variant-numeric:tabular-nums}
 .grid{stroke:var(--rule)}.tick,.label{fill:var(--soft);font-size:12px}.cursor{stroke:var(--soft);stroke-dasharray:3 3}
 .line{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke:var(--c0)}
@@ -29,15 +29,15 @@ thead th{color:var(--soft);font-weight:600}summary{cursor:pointer;margin:.5rem 0
 .name{overflow-wrap:anywhere}.bar{display:block;height:.8rem;border-radius:.2rem;background:var(--c0)}.minus{background:var(--c1)}
 .value{text-align:right;font-variant-numeric:tabular-nums}.warn{border-left:4px solid var(--c4);padding-left:.75rem}
 .notes{color:var(--soft);padding-left:1.2rem}footer{color:var(--soft);margin:2rem 0;font-size:.85rem}
-@media(max-width:30rem){.tick,.label{font-size:20px}.bars li{grid-template-columns:6rem 1fr 4rem}td,th{padding:.3rem .4rem}}
+@media(max-width:38rem){.wide{display:none}.narrow{display:block}.bars li{grid-template-columns:6rem 1fr 4rem}td,th{padding:.3rem .4rem}}
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 """
 
 SCRIPT = """
 'use strict';
 for (const figure of document.querySelectorAll('.chart')) {
-  const data = JSON.parse(figure.dataset.chart), [left, right, from, to] = data.frame;
-  const svg = figure.querySelector('svg'), cursor = figure.querySelector('.cursor'), now = figure.querySelector('.now');
+  const data = JSON.parse(figure.dataset.chart), now = figure.querySelector('.now');
+  const plots = [...figure.querySelectorAll('.plot')];
   const xs = [...new Set(data.lines.flatMap(line => line.points.map(point => point[0])))].sort((a, b) => a - b);
   let at = xs.length - 1;
   const shown = value => Math.abs(value) >= 1000 || value === 0 ? value.toLocaleString('en', {maximumFractionDigits: 0})
@@ -45,16 +45,20 @@ for (const figure of document.querySelectorAll('.chart')) {
   const near = (points, x) => points.reduce((best, p) => Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best);
   const show = place => {
     at = Math.max(0, Math.min(xs.length - 1, place));
-    const x = left + (xs[at] - from) / (to - from) * (right - left);
-    cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible');
+    plots.forEach((plot, k) => {
+      const [left, right, from, to] = data.frames[k], cursor = plot.querySelector('.cursor');
+      const x = left + (xs[at] - from) / (to - from) * (right - left);
+      cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible');
+    });
     now.textContent = data.xlabel + ' ' + shown(xs[at]) + ': '
       + data.lines.map(line => line.name + ' ' + shown(near(line.points, xs[at])[1])).join('; ');
   };
-  svg.addEventListener('pointermove', event => {
-    const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
+  plots.forEach((plot, k) => plot.addEventListener('pointermove', event => {
+    const [left, right, from, to] = data.frames[k];
+    const box = plot.getBoundingClientRect(), scale = plot.viewBox.baseVal.width / box.width;
     const x = from + ((event.clientX - box.left) * scale - left) / (right - left) * (to - from);
     show(xs.reduce((best, _, k) => Math.abs(xs[k] - x) < Math.abs(xs[best] - x) ? k : best, 0));
-  });
+  }));
   figure.addEventListener('keydown', event => {
     const step = {ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -xs.length, End: xs.length}[event.key];
     if (step === undefined) return;

@@ -16,6 +16,7 @@ from burkholder.storage.container import BadFile
 KINDS: dict[str, tuple[str, str]] = {
     "Learner": ("burkholder.learner", "Learner"),
     "Auto": ("burkholder.auto", "Auto"),
+    "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "Audit": ("burkholder.audit", "Audit"),
@@ -85,7 +86,32 @@ def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
         from burkholder.storage.learners import audit_in
 
         return audit_in
-    return getattr(importlib.import_module(module), name).from_state
+    from_state = getattr(importlib.import_module(module), name).from_state
+    return _checked(from_state) if kind == "Auto" else from_state
+
+
+def _checked(from_state: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled loops trust their arrays: those of a file must look like a fresh learner's, and point inside themselves."""
+
+    def make(header: dict[str, Any], arrays: container.Arrays) -> Any:
+        learner = from_state(header, arrays)
+        fresh = type(learner)(header["loss"], intercept=header["intercept"], low=header["low"], high=header["high"],
+                              full_features=header["full_features"], **header["options"])
+        state = learner.state._asdict()
+        rows = {"stat", "lanes", "dense", "slot_of"}  # one row a feature; all other shapes are fixed
+        for name, expected in fresh.state._asdict().items():
+            mine, grows = state[name], name in rows
+            if mine.dtype != expected.dtype or mine.shape[grows:] != expected.shape[grows:] or mine.ndim != expected.ndim:
+                raise ValueError(f"the array {name!r} has another shape")
+        room = len(state["stat"])
+        if len(state["lanes"]) != room or len(state["dense"]) != room or not 0 <= int(state["dense_count"][0]) <= room:
+            raise ValueError("the arrays of features differ in length")
+        for name in ("slot_of", "dense"):
+            if state[name].size and not (-1 <= state[name].min() and state[name].max() < room):
+                raise ValueError(f"the array {name!r} points outside")
+        return learner
+
+    return make
 
 
 def save(learner: Any, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
