@@ -194,9 +194,9 @@ def _add_generic(out: MergedLearner, learners: tuple[Learner, ...], places: list
             continue
         where = np.arange(one.state.dim) if place is None else place[: one.state.dim]
         for part, mine, more in zip(total, one.state.tau(), wider):
-            axes = [
+            axes: list[Any] = [
                 np.concatenate([np.arange(size - dim), size - dim + where]) if size != more.shape[axis] else np.arange(size)
-                for axis, size in enumerate(part.shape)
+                for axis, size in enumerate(tuple(map(int, part.shape)))
             ]
             if axes:
                 part[np.ix_(*axes)] += mine

@@ -151,7 +151,7 @@ def _assumptions(result: dict[str, Any]) -> str:
 
 
 def _settings(result: dict[str, Any], session: Any) -> str:
-    loss_options = getattr(session.loss, "_asdict", dict)()
+    loss_options: dict[str, Any] = getattr(session.loss, "_asdict", dict)()
     given = {**session.options, **loss_options}
     rows = [("data", str(result["data"])), ("format", result["format"]), ("learner", result["learner"]),
             ("loss", losses.name(session.loss)), *((key, str(value)) for key, value in given.items()),
