@@ -68,7 +68,7 @@ def learn(
         reading=given, loss=loss, learner=learner, options=option or [], radius=radius, passes=passes,
         dtype="float32" if float32 else "float64", predictions=None if predictions is None else str(predictions),
         quiet=quiet, recorder=recorder, checkpoints=Checkpoints(
-            *(None if path is None else str(path) for path in (load, save)), checkpoint_every),
+            None if load is None else str(load), None if save is None else str(save), checkpoint_every),
     )
     session.run()
     if recorder is not None:
