@@ -1,12 +1,12 @@
-"""Two studies of saving: runs killed at random moments and taken up again, and model files with something wrong in them.
+"""Two studies of saving: runs killed at random moments and taken up again, and damaged model files.
 
     python bench/storage.py [--kills 200] [--mutants 10000]
 
-Kills: a checkpointed `burkholder learn` runs in a process of its own and gets SIGKILL at a random moment; the same command
-with --load takes the run up (and may be killed again); in the end predictions and model must equal the bytes of a run that
-was never killed. Mutants: flipped bits, cuts, splices within and between files must be refused or load to an equal learner.
-Afterwards the same with mended checksums: whatever is refused must be refused by an error of this library, and no load may
-import, compile, execute or open anything.
+Kills: a checkpointed `burkholder learn` runs in a process of its own and gets SIGKILL at a random moment; the
+same command with --load takes the run up (and may be killed again); in the end predictions and model must equal
+the bytes of a run that was never killed. Mutants: flipped bits, cuts, splices within and between files must be
+refused or load to an equal learner. Afterwards the same with mended checksums: whatever is refused must be refused
+by an error of this library, and no load may import, compile, execute or open anything.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ from burkholder.experts import Experts
 from burkholder.matrix.completion import MatrixCompletion
 
 OUT = Path(__file__).resolve().parent.parent / "out"
-ROWS, EVERY = 12_000, 400
-LEARNERS = {"adagrad": ["--option", "radius=3"], "adaptive-coordinates": [], "square-function": ["--loss", "absolute"]}
+ROWS, EVERY = 12_000, 300
+LEARNERS = {
+    "adagrad": ["--option", "radius=3"],
+    "adaptive-coordinates": [],
+    "square-function": ["--loss", "absolute"],
+}
 
 
 def written(folder: Path) -> Path:
@@ -41,7 +45,10 @@ def written(folder: Path) -> Path:
     X = rng.standard_normal((ROWS, 5))
     y = np.where(X @ [1.0, -1.0, 0.5, 0.0, 0.2] + rng.standard_normal(ROWS) > 0, 1, -1)
     path = folder / "stream.csv"
-    lines = [",".join([*(f"{v:.6g}" for v in x), rng.choice(["red", "green", "blue"]), str(t)]) for x, t in zip(X, y)]
+    lines = [
+        ",".join([*(f"{v:.6g}" for v in x), rng.choice(["red", "green", "blue"]), str(t)])
+        for x, t in zip(X, y)
+    ]
     path.write_text("\n".join(["a,b,c,d,e,colour,target", *lines]) + "\n")
     return path
 
@@ -56,7 +63,7 @@ def started(arguments: list[str]) -> int:
         from burkholder.cli import main
 
         sys.argv = ["burkholder", *arguments]
-        sys.stderr = sys.stdout = open(os.devnull, "w")
+        sys.stderr = sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         try:
             main()
         except SystemExit as stop:
@@ -65,6 +72,17 @@ def started(arguments: list[str]) -> int:
     except BaseException:
         os._exit(70)
     return 0  # never
+
+
+def warm(arguments: list[str]) -> None:
+    """The command in this process: what it compiles is there for every process forked from it."""
+    from burkholder.cli import main
+
+    sys.argv = ["burkholder", *arguments]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, f"{arguments} failed"
 
 
 def finished(child: int) -> int:
@@ -78,9 +96,21 @@ def killed_runs(kills: int, folder: Path, learners: dict[str, list[str]]) -> dic
         place = folder / learner
         place.mkdir()
         model, predictions = place / "model.bk", place / "predictions.txt"
-        command = ["learn", str(data), "--learner", learner, *options, "--quiet", "--save", str(model),
-                   "--checkpoint-every", str(EVERY), "--predictions", str(predictions)]
-        finished(started(command))  # compile
+        command = [
+            "learn",
+            str(data),
+            "--learner",
+            learner,
+            *options,
+            "--quiet",
+            "--save",
+            str(model),
+            "--checkpoint-every",
+            str(EVERY),
+            "--predictions",
+            str(predictions),
+        ]
+        warm(command)
         begin = time.perf_counter()
         assert finished(started(command)) == 0
         length = time.perf_counter() - begin
@@ -100,8 +130,17 @@ def killed_runs(kills: int, folder: Path, learners: dict[str, list[str]]) -> dic
             failed += finished(started(command + again)) != 0
             equal = (model.read_bytes(), predictions.read_bytes()) == truth
             same, different = same + equal, different + (not equal)
-    return {"kills": done, "of which after the end": at_end, "resumed": same + different, "identical": same,
-            "different": different, "failed": failed, "rows": ROWS, "checkpoint_every": EVERY, "learners": list(learners)}
+    return {
+        "kills": done,
+        "of which after the end": at_end,
+        "resumed": same + different,
+        "identical": same,
+        "different": different,
+        "failed": failed,
+        "rows": ROWS,
+        "checkpoint_every": EVERY,
+        "learners": list(learners),
+    }
 
 
 def models() -> list[bytes]:
@@ -146,7 +185,7 @@ def mutant(files: list[bytes], chance: random.Random) -> bytes:
         case 3:
             return data[:b] + data[a:]
         case 4:
-            return data[:a] + other[min(a, len(other)):]
+            return data[:a] + other[min(a, len(other)) :]
         case _:
             return data[:a] + chance.randbytes(b - a) + data[b:]
 
@@ -159,7 +198,16 @@ def mutated(count: int) -> dict[str, Any]:
     watching, events = [False], []
 
     def watch(event: str, arguments: Any) -> None:
-        if watching[0] and event.split(".")[0] in ("import", "exec", "compile", "open", "os", "subprocess", "pickle", "ctypes"):
+        if watching[0] and event.split(".")[0] in (
+            "import",
+            "exec",
+            "compile",
+            "open",
+            "os",
+            "subprocess",
+            "pickle",
+            "ctypes",
+        ):
             events.append((event, str(arguments)[:80]))
 
     for data in files:

@@ -12,8 +12,11 @@ import burkholder as bk
 from burkholder import functions, storage
 from burkholder.merging import merge
 
-MERGEABLE = [name for name, entry in functions.CATALOGUE.items()
-             if entry.make().kind != "generalised" and not entry.make().in_expectation]
+MERGEABLE = [
+    name
+    for name, entry in functions.CATALOGUE.items()
+    if entry.make().kind != "generalised" and not entry.make().in_expectation
+]
 
 
 def _stream(rounds: int, dim: int) -> tuple[np.ndarray, np.ndarray]:
@@ -22,10 +25,14 @@ def _stream(rounds: int, dim: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.clip(X @ rng.standard_normal(dim) + 0.3 * rng.standard_normal(rounds), -1.0, 1.0)
 
 
-def _shards(name: str, parts: int = 3, rounds: int = 45) -> tuple[list[Any], np.ndarray, np.ndarray, list[np.ndarray]]:
+def _shards(
+    name: str, parts: int = 3, rounds: int = 45
+) -> tuple[list[Any], np.ndarray, np.ndarray, list[np.ndarray]]:
     entry = functions.CATALOGUE[name]
     X, y = _stream(rounds, entry.dims[-1])
-    learners = [bk.Learner(name, loss="squared" if entry.curved else "absolute", bound=1.0) for _ in range(parts)]
+    learners = [
+        bk.Learner(name, loss="squared" if entry.curved else "absolute", bound=1.0) for _ in range(parts)
+    ]
     predictions = [one.run(X[k::parts], y[k::parts]).predictions for k, one in enumerate(learners)]
     return learners, X, y, predictions
 
@@ -44,9 +51,14 @@ def test_sums_add_up_and_bound_the_summed_regret(name: str) -> None:
         mine, other = (np.square, np.square) if curved else (np.abs, np.abs)
         regret = mine(residual).sum() - other(X @ w - y).sum()
         realised = certificate.realised(w)
-        assert realised == pytest.approx(sum(one.certificate().realised(w) for one in learners), rel=1e-9, abs=1e-9)
+        assert realised == pytest.approx(
+            sum(one.certificate().realised(w) for one in learners), rel=1e-9, abs=1e-9
+        )
         assert regret <= realised + 1e-9
-        corrected, limit = _or_none(certificate.corrected, w), certificate.bound(w) if _states(whole, w) else math.inf
+        corrected, limit = (
+            _or_none(certificate.corrected, w),
+            certificate.bound(w) if _states(whole, w) else math.inf,
+        )
         assert corrected is None or realised <= corrected + 1e-9
         assert limit == math.inf and not certificate.valid
     assert "does not carry over" in certificate.notes[-1]
@@ -83,10 +95,16 @@ def test_a_merged_learner_goes_on(name: str) -> None:
     assert merge(whole, learners[0]).parts == 4
 
 
-@pytest.mark.parametrize("name", ["adagrad", "square-function", "adagrad-norm", "square-function-l4", "adaptive", "strongly-convex"])
+@pytest.mark.parametrize(
+    "name",
+    ["adagrad", "square-function", "adagrad-norm", "square-function-l4", "adaptive", "strongly-convex"],
+)
 def test_names_meet_in_any_order(name: str) -> None:
     entry = functions.CATALOGUE[name]
-    one, two = (bk.Learner(name, loss="squared" if entry.curved else "absolute", bound=1.0, intercept=True) for _ in "ab")
+    one, two = (
+        bk.Learner(name, loss="squared" if entry.curved else "absolute", bound=1.0, intercept=True)
+        for _ in "ab"
+    )
     one.update({"a": 0.3, "b": -0.2}, 1.0)
     one.update({"b": 0.1, "c": 0.5}, -1.0)
     two.update({"c": 0.4}, 0.5)
@@ -94,14 +112,16 @@ def test_names_meet_in_any_order(name: str) -> None:
     whole, other = merge(one, two), merge(two, one)
     w = {"a": 0.1, "b": -0.3, "c": 0.7, "d": 0.2}
     assert whole.certificate().realised(w) == pytest.approx(
-        one.certificate().realised({k: w[k] for k in "abc"}) + two.certificate().realised({k: w[k] for k in "acd"}))
+        one.certificate().realised({k: w[k] for k in "abc"})
+        + two.certificate().realised({k: w[k] for k in "acd"})
+    )
     x = {"d": 0.1, "b": 0.3}
     assert whole.predict(x) == pytest.approx(other.predict(x), rel=1e-9, abs=1e-12)
     assert whole.potential() == pytest.approx(other.potential(), rel=1e-9)
 
 
 def test_the_promise_is_not_kept_by_merging() -> None:
-    """Two shards that learned the same pay its price twice: U of the sum exceeds 0 though both shards' are at most 0."""
+    """Shards that learned the same pay its price each: U of the sum exceeds 0 though no shard's does."""
     parts = []
     for _ in range(2):
         learner = bk.Learner("adagrad", loss="absolute", radius=1.0)
@@ -122,7 +142,8 @@ def test_audits_merge() -> None:
     whole = merge(one, two)
     w = {"a": 0.5, "b": 0.25}
     assert whole.certificate().realised(w) == pytest.approx(
-        one.certificate().realised({"a": 0.5}) + two.certificate().realised(w))
+        one.certificate().realised({"a": 0.5}) + two.certificate().realised(w)
+    )
     assert whole.rounds == 2
 
 
@@ -130,13 +151,30 @@ def _learner(**options: Any) -> Any:
     return bk.Learner(options.pop("name", "adagrad"), loss=options.pop("loss", "absolute"), **options)
 
 
-@pytest.mark.parametrize("others", [
-    [_learner(radius=2.0)], [_learner(loss="squared")], [_learner(intercept=True)], [_learner(name="adagrad-norm")],
-    [_learner(bound=3.0)], [bk.Audit(loss="absolute")], [{"a": 1}], [],
-])
+@pytest.mark.parametrize(
+    "others",
+    [
+        [_learner(radius=2.0)],
+        [_learner(loss="squared")],
+        [_learner(intercept=True)],
+        [_learner(name="adagrad-norm")],
+        [_learner(bound=3.0)],
+        [_learner(loss="hinge")],
+        [bk.Audit(loss="absolute")],
+        [{"a": 1}],
+        [],
+    ],
+)
 def test_what_does_not_fit_is_refused(others: list[Any]) -> None:
     with pytest.raises(bk.BadInput):
         merge(_learner(), *others)
+
+
+def test_records_equal_as_tuples_are_told_apart() -> None:
+    with pytest.raises(bk.BadInput, match="loss"):
+        merge(_learner(loss="hinge"), _learner(loss="logistic"))
+    with pytest.raises(bk.BadInput, match="geometry"):
+        merge(bk.Audit(geometry="l2"), bk.Audit(geometry="coordinates"))
 
 
 def test_states_that_are_no_sum_are_refused() -> None:

@@ -18,21 +18,56 @@ from burkholder import losses
 from burkholder.cli.session import Session
 from burkholder.report import Recorder, baselines, charts
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--allow-file-access-from-files", "--enable-logging=stderr"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--allow-file-access-from-files",
+    "--enable-logging=stderr",
+]
 
 
-def _session(folder: Path, learner: str = "adagrad", options: tuple[str, ...] = ("radius=3",), rows: int = 600,
-             loss: str | None = None, skip_bad: bool = False) -> tuple[Session, str]:
+def _session(
+    folder: Path,
+    learner: str = "adagrad",
+    options: tuple[str, ...] = ("radius=3",),
+    rows: int = 600,
+    loss: str | None = None,
+    skip_bad: bool = False,
+) -> tuple[Session, str]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 3))
     y = np.where(X @ [1.0, -1.0, 0.5] + rng.standard_normal(rows) > 0, 1, -1)
     data = folder / "stream <b>.csv"
-    data.write_text("\n".join(["size & weight,colour,b,target", *(
-        f"{x[0]:.5g},{'red' if x[2] > 0 else 'blue'},{x[1]:.5g},{t}" for x, t in zip(X, y))]) + "\n")
+    data.write_text(
+        "\n".join(
+            [
+                "size & weight,colour,b,target",
+                *(f"{x[0]:.5g},{'red' if x[2] > 0 else 'blue'},{x[1]:.5g},{t}" for x, t in zip(X, y)),
+            ]
+        )
+        + "\n"
+    )
     recorder = Recorder(str(folder / "report.html"))
-    session = Session(data=str(data), name=str(data), reading={"intercept": True}, loss=loss, learner=learner,
-                      options=list(options), radius=None, passes=1, dtype="float64", predictions=None, quiet=True, recorder=recorder)
+    session = Session(
+        data=str(data),
+        name=str(data),
+        reading={"intercept": True},
+        loss=loss,
+        learner=learner,
+        options=list(options),
+        radius=None,
+        passes=1,
+        dtype="float64",
+        predictions=None,
+        quiet=True,
+        recorder=recorder,
+    )
     session.run()
     recorder.write(session)
     return session, (folder / "report.html").read_text()
@@ -69,9 +104,21 @@ def test_page_is_self_contained_and_well_formed(report: Any) -> None:
     page = _Page()
     page.feed(text)
     assert not page.open and path.stat().st_size < 2_000_000
-    assert set(page.links) <= {"data:,", "#main"} and "url(" not in text and "@import" not in text and "http" not in text
+    assert (
+        set(page.links) <= {"data:,", "#main"}
+        and "url(" not in text
+        and "@import" not in text
+        and "http" not in text
+    )
     assert "stream &lt;b&gt;.csv" in text and "<b>.csv" not in text
-    for heading in ("Progressive loss", "Certificate over time", "Potential", "Largest weights", "Assumptions", "Settings and environment"):
+    for heading in (
+        "Progressive loss",
+        "Certificate over time",
+        "Potential",
+        "Largest weights",
+        "Assumptions",
+        "Settings and environment",
+    ):
         assert f"{heading}</h2>" in text
     assert "size &amp; weight" in text and "held" in text
 
@@ -81,14 +128,19 @@ def _curves(text: str, key: str) -> dict[str, list[tuple[float, float]]]:
 
     found = re.search(rf'id="{key}".*?data-chart=\'(.*?)\'', text, re.S)
     assert found is not None
-    return {line["name"]: [tuple(point) for point in line["points"]] for line in json.loads(html.unescape(found[1]))["lines"]}
+    return {
+        line["name"]: [tuple(point) for point in line["points"]]
+        for line in json.loads(html.unescape(found[1]))["lines"]
+    }
 
 
 def test_curves_are_the_run(report: Any) -> None:
     session, text, _ = report
     loss, regret = _curves(text, "loss"), _curves(text, "certificate")
     assert loss["adagrad"][-1] == (600.0, pytest.approx(session.mean_loss))
-    assert len(loss["adagrad"]) == 24 and _curves(text, "potential")["potential U(ζ)"][-1][1] == pytest.approx(session.learner.potential())
+    assert len(loss["adagrad"]) == 24 and _curves(text, "potential")["potential U(ζ)"][-1][
+        1
+    ] == pytest.approx(session.learner.potential())
     final = {item.name: item.value for item in session.learner.certificate().guarantees}
     for name, value in final.items():
         assert regret[name][-1] == (600.0, pytest.approx(value))
@@ -103,19 +155,47 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
     from burkholder.storage import pack
 
     watched, _ = _session(tmp_path)
-    plain = Session(data=watched.data, name="x", reading={"intercept": True}, loss=None, learner="adagrad", options=["radius=3"],
-                    radius=None, passes=1, dtype="float64", predictions=None, quiet=True)
+    plain = Session(
+        data=watched.data,
+        name="x",
+        reading={"intercept": True},
+        loss=None,
+        learner="adagrad",
+        options=["radius=3"],
+        radius=None,
+        passes=1,
+        dtype="float64",
+        predictions=None,
+        quiet=True,
+    )
     plain.run()
     assert pack(plain.learner) == pack(watched.learner)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(("learner", "options", "loss"), [
     ("adaptive", (), None), ("square-function-l4", ("bound=3",), "absolute"), ("zigzag", (), "hinge"), ("auto", (), None)])
 def test_other_learners_have_reports(tmp_path: Path, learner: str, options: tuple[str, ...], loss: str | None) -> None:
+=======
+@pytest.mark.parametrize(
+    ("learner", "options", "loss"),
+    [
+        ("adaptive", (), None),
+        ("square-function-l4", ("bound=3",), "absolute"),
+        ("zigzag", (), "hinge"),
+        ("auto", (), None),
+    ],
+)
+def test_other_learners_have_reports(
+    tmp_path: Path, learner: str, options: tuple[str, ...], loss: str | None
+) -> None:
+>>>>>>> home
     _, text = _session(tmp_path, learner, options, 200, loss)
     page = _Page()
     page.feed(text)
-    assert not page.open and "nan" not in text.lower().replace("nanum", "") and len(_curves(text, "loss")) >= 2
+    assert (
+        not page.open and "nan" not in text.lower().replace("nanum", "") and len(_curves(text, "loss")) >= 2
+    )
 
 
 # --- baselines ----------------------------------------------------------------------------------------------------
@@ -129,8 +209,13 @@ def test_best_constant(name: str) -> None:
     def cost(c: float) -> float:
         return sum(w * losses.value(loss, c, t) for w, t in zip(weight, y))
 
-    assert baselines.best_constant(loss, y, weight) == pytest.approx(min(
-        optimize.minimize_scalar(cost, bounds=span, method="bounded").fun for span in ((-9, 9), (-3, 3), (0, 2))), rel=1e-4)
+    assert baselines.best_constant(loss, y, weight) == pytest.approx(
+        min(
+            optimize.minimize_scalar(cost, bounds=span, method="bounded").fun
+            for span in ((-9, 9), (-3, 3), (0, 2))
+        ),
+        rel=1e-4,
+    )
 
 
 @pytest.mark.parametrize(("box", "ball"), [(None, None), (0.4, None), (None, 0.5)])
@@ -145,8 +230,11 @@ def test_best_linear_is_near_the_best(name: str, box: float | None, ball: float 
     w, found = baselines.best_linear(loss, sparse.csr_matrix(X), y, np.ones(80), box, ball)
     v = cp.Variable(4)
     residual = X @ v - y
-    cost = {"squared": cp.sum_squares(residual), "logistic": cp.sum(cp.logistic(-cp.multiply(y, X @ v))),
-            "huber": cp.sum(cp.huber(residual, 1.0)) / 2}[name]
+    cost = {
+        "squared": cp.sum_squares(residual),
+        "logistic": cp.sum(cp.logistic(-cp.multiply(y, X @ v))),
+        "huber": cp.sum(cp.huber(residual, 1.0)) / 2,
+    }[name]
     limits = ([cp.norm_inf(v) <= box] if box else []) + ([cp.norm(v) <= ball] if ball else [])
     best = cp.Problem(cp.Minimize(cost), limits).solve(solver="CLARABEL")
     assert best * (1 - 1e-6) <= found <= best * 1.001
@@ -157,11 +245,17 @@ def test_best_linear_is_near_the_best(name: str, box: float | None, ball: float 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.93), (-3.0, 17.0), (5.0, 5.0), (1e-7, 3e-7), (-1e9, 1e12)])
 def test_ticks_cover(low: float, high: float) -> None:
     for ticks in (charts.nice_ticks(low, high), charts.wide_ticks(low, high)):
-        assert ticks == sorted(ticks) and ticks[0] <= low + 1e-12 and ticks[-1] >= high - 1e-9 * abs(high) and len(ticks) <= 30
+        assert (
+            ticks == sorted(ticks)
+            and ticks[0] <= low + 1e-12
+            and ticks[-1] >= high - 1e-9 * abs(high)
+            and len(ticks) <= 30
+        )
 
 
 # --- a real browser -----------------------------------------------------------------------------------------------
-_PROBE = """<!doctype html><body><iframe src="%s" style="width:%dpx;height:4000px;border:0"></iframe><pre id="out"></pre><script>
+_PROBE = """<!doctype html><body><iframe src="%s" style="width:%dpx;height:4000px;border:0"></iframe>
+<pre id="out"></pre><script>
 const frame = document.querySelector('iframe');
 frame.onload = () => {
   const page = frame.contentDocument, view = frame.contentWindow, figure = page.querySelector('.chart'), out = {};
@@ -197,17 +291,41 @@ def test_browser_draws_it(report: Any, tmp_path: Path, width: int, dark: bool) -
         pytest.skip("no Chromium on this machine")
     probe = tmp_path / "probe.html"
     probe.write_text(_PROBE % (report[2].as_uri(), width))
-    looks = ["--blink-settings=preferredColorScheme=0"] if dark else ["--blink-settings=preferredColorScheme=1"]
-    ran = subprocess.run([browser, *FLAGS, *looks, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,4200",
-                          "--virtual-time-budget=5000", "--dump-dom", probe.as_uri()], capture_output=True, text=True, timeout=120)
+    looks = (
+        ["--blink-settings=preferredColorScheme=0"] if dark else ["--blink-settings=preferredColorScheme=1"]
+    )
+    ran = subprocess.run(
+        [
+            browser,
+            *FLAGS,
+            *looks,
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=1300,4200",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            probe.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert "CONSOLE" not in ran.stderr, ran.stderr
     import html
 
     told = json.loads(html.unescape(ran.stdout.split('<pre id="out">')[1].split("</pre>")[0]))
-    assert told["ready"] == ["yes"] * 3 and told["plots"] == 3 and min(told["lengths"]) > 30.0 and len(told["lengths"]) >= 8
+    assert (
+        told["ready"] == ["yes"] * 3
+        and told["plots"] == 3
+        and min(told["lengths"]) > 30.0
+        and len(told["lengths"]) >= 8
+    )
     assert told["overflow"] <= 0 and told["outside"] == [] and max(told["widths"]) <= width
     assert told["focused"] and told["moved"] and told["cursor"] == "visible"
-    assert (_light(told["paper"]) < 0.2 < 0.8 < _light(told["ink"])) if dark else (_light(told["ink"]) < 0.2 < 0.8 < _light(told["paper"]))
+    assert (
+        (_light(told["paper"]) < 0.2 < 0.8 < _light(told["ink"]))
+        if dark
+        else (_light(told["ink"]) < 0.2 < 0.8 < _light(told["paper"]))
+    )
 
 
 def _light(colour: str) -> float:

@@ -17,8 +17,11 @@ from burkholder.storage import pack
 
 AUTO = [BurkholderRegressor(), BurkholderClassifier()]
 MODELS = [
-    *AUTO, BurkholderRegressor("adagrad", loss="absolute", options={"radius": 20.0}),
-    BurkholderClassifier("adagrad", loss="hinge"), BurkholderClassifier("mixture"), BurkholderRecommender(),
+    *AUTO,
+    BurkholderRegressor("adagrad", loss="absolute", options={"radius": 20.0}),
+    BurkholderClassifier("adagrad", loss="hinge"),
+    BurkholderClassifier("mixture"),
+    BurkholderRecommender(),
     ExpertRegressor(**next(iter(ExpertRegressor._unit_test_params()))),
 ]
 
@@ -43,22 +46,33 @@ def test_conventions(model: Any, check: Any) -> None:
 
 def test_none_of_our_models_skips_a_check() -> None:
     for model in MODELS:
-        own = {"check_emerging_features", "check_disappearing_features"} if isinstance(model, BurkholderRecommender) else set()
+        own = (
+            {"check_emerging_features", "check_disappearing_features"}
+            if isinstance(model, BurkholderRecommender)
+            else set()
+        )
         assert model._unit_test_skips() == own  # river's own, for every ranker
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learner', '')}")
+@pytest.mark.parametrize(
+    "model", MODELS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learner', '')}"
+)
 def test_predicting_changes_nothing(model: Any) -> None:
     """Not one bit of the state, over rows with features it has never seen."""
     model = model.clone()
     if isinstance(model, BurkholderRecommender):
         for user, item, y in _rated():
             before = pickle.dumps(model)
-            model.predict_one(user, item), model.predict_one("new", item), model.rank(user, {"i0", "i1", "never"})
+            (
+                model.predict_one(user, item),
+                model.predict_one("new", item),
+                model.rank(user, {"i0", "i1", "never"}),
+            )
             assert pickle.dumps(model) == before
             model.learn_one(user, item, y)
         return
     data = datasets.Phishing() if isinstance(model, BurkholderClassifier) else datasets.TrumpApproval()
+
     def state() -> bytes:
         # the aggregated models are black boxes, and river's own do change when they predict
         return pack(model._experts) if isinstance(model, ExpertRegressor) else pickle.dumps(model)
@@ -74,7 +88,9 @@ def test_predicting_changes_nothing(model: Any) -> None:
         model.learn_one(x, y)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learner', '')}")
+@pytest.mark.parametrize(
+    "model", MODELS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learner', '')}"
+)
 def test_learn_many_is_the_loop_bit_for_bit(model: Any) -> None:
     one, many = model.clone(), model.clone()
     if isinstance(model, BurkholderRecommender):
@@ -85,7 +101,11 @@ def test_learn_many_is_the_loop_bit_for_bit(model: Any) -> None:
         many.learn_many(X, [y for *_, y in rows])
         assert many.predict_many(X).tolist() == [one.predict_one(user, item) for user, item, _ in rows]
         return
-    data = list(islice(datasets.Phishing() if isinstance(model, BurkholderClassifier) else datasets.TrumpApproval(), 40))
+    data = list(
+        islice(
+            datasets.Phishing() if isinstance(model, BurkholderClassifier) else datasets.TrumpApproval(), 40
+        )
+    )
     for x, y in data:
         one.learn_one(x, y)
     X = pd.DataFrame([x for x, _ in data])
@@ -97,11 +117,21 @@ def test_learn_many_is_the_loop_bit_for_bit(model: Any) -> None:
 
 def test_progressive_validation_in_pipelines() -> None:
     model = preprocessing.StandardScaler() | BurkholderRegressor()
-    assert evaluate.progressive_val_score(datasets.TrumpApproval().take(500), model, metrics.MAE()).get() < 1.0
+    assert (
+        evaluate.progressive_val_score(datasets.TrumpApproval().take(500), model, metrics.MAE()).get() < 1.0
+    )
     classes = preprocessing.StandardScaler() | BurkholderClassifier()
-    assert evaluate.progressive_val_score(datasets.Phishing().take(600), classes, metrics.Accuracy()).get() > 0.85
-    many = compose.Pipeline(preprocessing.StandardScaler(), BurkholderClassifier("adagrad", options={"radius": 10.0}))
-    assert evaluate.progressive_val_score(datasets.ImageSegments().take(600), many, metrics.Accuracy()).get() > 0.6
+    assert (
+        evaluate.progressive_val_score(datasets.Phishing().take(600), classes, metrics.Accuracy()).get()
+        > 0.85
+    )
+    many = compose.Pipeline(
+        preprocessing.StandardScaler(), BurkholderClassifier("adagrad", options={"radius": 10.0})
+    )
+    assert (
+        evaluate.progressive_val_score(datasets.ImageSegments().take(600), many, metrics.Accuracy()).get()
+        > 0.6
+    )
 
 
 def test_third_class_takes_over_what_two_knew() -> None:
@@ -127,7 +157,10 @@ def test_text_and_missing_values_are_features() -> None:
 
 
 def test_experts_follow_the_best_model() -> None:
-    models = [preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1), dummy.StatisticRegressor(stats.Mean())]
+    models = [
+        preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1),
+        dummy.StatisticRegressor(stats.Mean()),
+    ]
     model, total, alone = ExpertRegressor(models, loss="absolute"), 0.0, np.zeros(2)
     for x, y in datasets.TrumpApproval().take(400):
         alone += [abs(member.predict_one(x) - y) for member in model.models]
@@ -140,12 +173,18 @@ def test_experts_follow_the_best_model() -> None:
     assert model.clone().models[0].predict_one({}) == models[0].clone().predict_one({})
 
 
-@pytest.mark.parametrize("call", [
-    lambda: BurkholderRegressor(loss="logistic", learner="adagrad"), lambda: BurkholderClassifier("adagrad", loss="squared"),
-    lambda: BurkholderRegressor("adagrd"), lambda: ExpertRegressor([]),
-    lambda: BurkholderRecommender().learn_one("a", "b", 7.0), lambda: BurkholderRecommender().learn_one(("a",), "b", 1.0),
-    lambda: BurkholderRegressor("adagrad").learn_one({"a": object()}, 1.0),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: BurkholderRegressor(loss="logistic", learner="adagrad"),
+        lambda: BurkholderClassifier("adagrad", loss="squared"),
+        lambda: BurkholderRegressor("adagrd"),
+        lambda: ExpertRegressor([]),
+        lambda: BurkholderRecommender().learn_one("a", "b", 7.0),
+        lambda: BurkholderRecommender().learn_one(("a",), "b", 1.0),
+        lambda: BurkholderRegressor("adagrad").learn_one({"a": object()}, 1.0),
+    ],
+)
 def test_bad_input_is_named(call: Any) -> None:
     with pytest.raises(bk.BadInput):
         call()

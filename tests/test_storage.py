@@ -39,7 +39,11 @@ def test_every_function_resumes_bit_for_bit(name: str) -> None:
     entry = functions.CATALOGUE[name]
     dim = entry.dims[-1]
     X, y = _stream(3, 24, dim)
-    options: dict[str, Any] = {"loss": "squared" if entry.curved else "absolute", "bound": 1.0, "seed": 2**60 + 1}
+    options: dict[str, Any] = {
+        "loss": "squared" if entry.curved else "absolute",
+        "bound": 1.0,
+        "seed": 2**60 + 1,
+    }
     learner = bk.Learner(name, **options)
     for x, target in zip(X[:12], y[:12]):
         learner.update(x, target)
@@ -65,7 +69,22 @@ def test_losses_and_precisions(loss: str, dtype: str) -> None:
     learner = bk.Learner("adagrad", loss=loss, bound=2.0, radius=3.0, dtype=dtype, intercept=True)
     learner.run(X[:30], labels[:30])
     twin = _again(learner)
-    assert np.array_equal(learner.run(X[30:], labels[30:]).predictions, twin.run(X[30:], labels[30:]).predictions)
+    assert np.array_equal(
+        learner.run(X[30:], labels[30:]).predictions, twin.run(X[30:], labels[30:]).predictions
+    )
+    assert _same(learner, twin)
+
+
+def test_dicts_after_loading_write_the_same_books() -> None:
+    learner = bk.Learner("adagrad", loss="logistic", intercept=True)
+    for t in range(6):
+        learner.update({"a": 1.0, "b": t - 2.5}, t % 2)
+    twin = _again(learner)
+    for t in range(6):
+        for one in (learner, twin):
+            one.predict({"a": 0.5, "b": t + 0.5})
+            one.update({"a": 0.5, "b": t + 0.5}, t % 3 == 0)
+    assert twin.rounds == learner.rounds == 12 and twin.cumulative_loss == learner.cumulative_loss
     assert _same(learner, twin)
 
 
@@ -94,12 +113,16 @@ def test_late_labels_of_other_rows(x: Any) -> None:
     assert _same(learner, twin)
 
 
-@pytest.mark.parametrize("function", [
-    bk.SquareFunction(radius=2.0, geometry="l4"),
-    bk.AdaptiveParameterFree(geometry=functions.CATALOGUE["adaptive-mahalanobis"].options["geometry"]),
-    bk.combine(bk.SquareFunction(1.0), bk.SquareFunction(5.0), weights=[0.25, 0.75]),
-    bk.softmax(bk.SquareFunction(1.0), bk.SquareFunction(2.0), rate=0.5),
-], ids=lambda function: function.name)
+@pytest.mark.parametrize(
+    "function",
+    [
+        bk.SquareFunction(radius=2.0, geometry="l4"),
+        bk.AdaptiveParameterFree(geometry=functions.CATALOGUE["adaptive-mahalanobis"].options["geometry"]),
+        bk.combine(bk.SquareFunction(1.0), bk.SquareFunction(5.0), weights=[0.25, 0.75]),
+        bk.softmax(bk.SquareFunction(1.0), bk.SquareFunction(2.0), rate=0.5),
+    ],
+    ids=lambda function: function.name,
+)
 def test_function_objects(function: Any) -> None:
     X, y = _stream(7, 20, 3)
     learner = bk.Learner(function, loss="absolute", bound=1.0)
@@ -144,7 +167,9 @@ def test_other_learners_resume(tmp_path: Any) -> None:
         assert storage.inspect(path)["kind"] == type(learner).__name__
     for one in (movies, storage.unpack(storage.pack(movies))):
         one.update("new", "film", 4.0)
-    assert audit.certificate().realised({"a": 1.0}) == storage.unpack(storage.pack(audit)).certificate().realised({"a": 1.0})
+    assert audit.certificate().realised({"a": 1.0}) == storage.unpack(
+        storage.pack(audit)
+    ).certificate().realised({"a": 1.0})
 
 
 def test_only_learners_are_saved() -> None:
@@ -175,8 +200,12 @@ def test_any_flipped_bit_is_noticed(whole: bytes, data: Any) -> None:
 def test_truncated_spliced_and_lengthened_files_are_refused(whole: bytes, data: Any) -> None:
     a, b = sorted(data.draw(st.tuples(st.integers(0, len(whole)), st.integers(0, len(whole)))))
     kind = data.draw(st.sampled_from(["cut", "drop", "repeat", "append"]))
-    mutant = {"cut": whole[:a], "drop": whole[:a] + whole[b:], "repeat": whole[:b] + whole[a:],
-              "append": whole + whole[:b]}[kind]
+    mutant = {
+        "cut": whole[:a],
+        "drop": whole[:a] + whole[b:],
+        "repeat": whole[:b] + whole[a:],
+        "append": whole + whole[:b],
+    }[kind]
     if mutant == whole:
         return
     with pytest.raises(BadFile):
@@ -197,9 +226,14 @@ def test_resealed_nonsense_never_escapes(whole: bytes, data: Any) -> None:
         pass
 
 
-@pytest.mark.parametrize(("text", "says"), [
-    (b"", "empty"), (b"PK\x03\x04 a zip file", "not a burkholder model"), (b"burkholder model", "cut short"),
-])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04 a zip file", "not a burkholder model"),
+        (b"burkholder model", "cut short"),
+    ],
+)
 def test_foreign_files(text: bytes, says: str) -> None:
     with pytest.raises(BadFile, match=says):
         storage.unpack(text)
@@ -213,10 +247,14 @@ def test_newer_schema_says_upgrade(whole: bytes) -> None:
 
 def test_unknown_kind_is_refused() -> None:
     with pytest.raises(BadFile, match="does not know"):
-        storage.unpack(container.seal({"kind": "Popen", "about": {}, "extra": {"pairs": []}, "state": []}, {}))
+        storage.unpack(
+            container.seal({"kind": "Popen", "about": {}, "extra": {"pairs": []}, "state": []}, {})
+        )
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, whole: bytes) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, whole: bytes
+) -> None:
     path = tmp_path / "model.bk"
     container.write(path, whole)
 
@@ -234,9 +272,19 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Any, monkeypatch: pytest.M
 
 
 _PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
-    | st.sampled_from([losses.Huber(0.5), losses.Logistic(), functions.CATALOGUE["adaptive-group"].options["geometry"]]),
-    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.sampled_from(
+        [losses.Huber(0.5), losses.Logistic(), functions.CATALOGUE["adaptive-group"].options["geometry"]]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -250,8 +298,10 @@ def test_words_come_back(value: Any) -> None:
 @given(st.dictionaries(st.text(max_size=8), st.sampled_from(container.DTYPES), max_size=4), st.integers(0, 3))
 def test_arrays_come_back(kinds: dict[str, str], axes: int) -> None:
     rng = np.random.default_rng(0)
-    arrays = {name: (rng.random((3, 0, 2)[:axes] if axes == 3 else (2,) * axes) * 100).astype(dtype)
-              for name, dtype in kinds.items()}
+    arrays = {
+        name: (rng.random((3, 0, 2)[:axes] if axes == 3 else (2,) * axes) * 100).astype(dtype)
+        for name, dtype in kinds.items()
+    }
     header, back = container.unseal(container.seal({"kind": "x"}, arrays))
     assert header == {"kind": "x"} and list(back) == list(arrays)
     for name, array in arrays.items():

@@ -1,10 +1,10 @@
 """Learners that ran on shards of the data, as one: ζ is a sum, and so is what was lost.
 
-What adds up, whoever played: the statistic ζ, the loss, the counts of broken assumptions, Σδŷ and Σδx. Convexity gives
-each shard Reg(w) ≤ Σδŷ − ⟨w, Σδx⟩ for every w; the sums bound the summed regret, Σ over all shards of (loss of the shard's
-learner − loss of w): the realised certificate of the merged learner. So does V(ζ) + A(w) with the summed ζ (property 2°,
-`corrected`). What does not carry over is the promise: each shard's U was ≤ 0, but U of the sum may be above 0, because no
-shard saw what the others learned. It is known only after merging, as the potential of the result.
+What adds up, whoever played: the statistic ζ, the loss, the counts of broken assumptions, Σδŷ and Σδx. Convexity
+gives each shard Reg(w) ≤ Σδŷ − ⟨w, Σδx⟩ for every w; the sums bound the summed regret, Σ over all shards of (loss
+of the shard's learner − loss of w): the realised certificate of the merged learner. So does V(ζ) + A(w) with the
+summed ζ (property 2°, `corrected`). What does not carry over is the promise: each shard's U was ≤ 0, but U of the
+sum may be above 0, because no shard saw what the others learned. It is known only after merging, as the potential.
 """
 
 from __future__ import annotations
@@ -37,11 +37,18 @@ class MergedLearner(Learner):
 
     def certificate(self) -> RegretCertificate:
         plain = super().certificate()
-        side_by_side = Assumption("one stream", "every round saw all earlier rounds", 1.0, float(self.parts), self.parts - 1, STILL)
-        whole = replace(plain, assumptions=(*plain.assumptions, side_by_side), notes=(
-            *plain.notes, f"{self.parts} learners merged: realised and corrected regret bound the sum of their losses less "
-            "the comparator's over all their data; the bound promised to one stream does not carry over",
-        ))
+        side_by_side = Assumption(
+            "one stream", "every round saw all earlier rounds", 1.0, float(self.parts), self.parts - 1, STILL
+        )
+        whole = replace(
+            plain,
+            assumptions=(*plain.assumptions, side_by_side),
+            notes=(
+                *plain.notes,
+                f"{self.parts} learners merged: realised and corrected regret bound the sum of their losses less "
+                "the comparator's over all their data; the bound promised to one stream does not carry over",
+            ),
+        )
         return replace(whole, guarantees=guarantees(whole))
 
 
@@ -66,38 +73,61 @@ def merge(*learners: Any) -> Any:
     first = learners[0]
     for other in learners[1:]:
         if isinstance(first, Audit) != isinstance(other, Audit) or not isinstance(other, (Learner, Audit)):
-            raise BadInput("learners", type(other).__name__, "merge takes Learners, or Audits; others hold no sum")
+            raise BadInput(
+                "learners", type(other).__name__, "merge takes Learners, or Audits; others hold no sum"
+            )
         _check_settings(first, other)
     if not isinstance(first, (Learner, Audit)):
-        raise BadInput("learners", type(first).__name__, "merge takes Learners, or Audits; others hold no sum")
+        raise BadInput(
+            "learners", type(first).__name__, "merge takes Learners, or Audits; others hold no sum"
+        )
     return _merged_audits(learners) if isinstance(first, Audit) else _merged_learners(learners)
 
 
 # --- what must agree ------------------------------------------------------------------------------------------
 def _check_settings(first: Any, other: Any) -> None:
-    if first.loss != other.loss:
+    if not _same(first.loss, other.loss):
         raise BadInput("loss", other.loss, f"all must have the same loss, here {first.loss}")
     if first.rows.intercept != other.rows.intercept:
         raise BadInput("intercept", other.rows.intercept, "all or none must have one")
     kinds = {first.rows.kind, other.rows.kind} - {None}
     lengths = {first.rows.length, other.rows.length} - {None}
     if len(kinds) > 1 or len(lengths) > 1:
-        raise BadInput("learners", f"{other.rows.kind} of {other.rows.length}", "all must have the same kind of features")
+        raise BadInput(
+            "learners", f"{other.rows.kind} of {other.rows.length}", "all must have the same kind of features"
+        )
     if isinstance(first, Audit):
-        if first.geometry != other.geometry:
+        if not _same(first.geometry, other.geometry):
             raise BadInput("geometry", other.geometry, f"all must have the same, here {first.geometry}")
         return
     for learner in (first, other):
         if learner.function.kind == "generalised":
-            raise BadInput("function", learner.function.name, "its state is not a sum, so it cannot be merged")
+            raise BadInput(
+                "function", learner.function.name, "its state is not a sum, so it cannot be merged"
+            )
         if learner.function.in_expectation:
-            raise BadInput("function", learner.function.name, "its state holds its own coins, so it cannot be merged")
+            raise BadInput(
+                "function", learner.function.name, "its state holds its own coins, so it cannot be merged"
+            )
         if learner.pending:
-            raise BadInput("learners", f"{learner.pending} pending", "reveal the labels that are still to come first")
-    same = (first.function.name == other.function.name and _facts(first) == _facts(other)
-            and first.bound == other.bound and first.made == other.made)
+            raise BadInput(
+                "learners", f"{learner.pending} pending", "reveal the labels that are still to come first"
+            )
+    same = (
+        first.function.name == other.function.name
+        and _facts(first) == _facts(other)
+        and first.bound == other.bound
+        and first.made == other.made
+    )
     if not same:
-        raise BadInput("learners", other.function.name, "all must be made with the same function, bound and strategy")
+        raise BadInput(
+            "learners", other.function.name, "all must be made with the same function, bound and strategy"
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Records of different classes may be equal as tuples."""
+    return type(one) is type(other) and (one is other or repr(one) == repr(other))
 
 
 def _facts(learner: Learner) -> str:
@@ -146,11 +176,18 @@ def _merged_audits(audits: tuple[Audit, ...]) -> Audit:
 
 def _merged_learners(learners: tuple[Learner, ...]) -> MergedLearner:
     first = learners[0]
-    out = MergedLearner(first.function, loss=first.loss, bound=None if math.isinf(first.bound) else first.bound,
-                        features=first.features, intercept=first.rows.intercept, seed=first.seed, **first.made)
+    out = MergedLearner(
+        first.function,
+        loss=first.loss,
+        bound=None if math.isinf(first.bound) else first.bound,
+        features=first.features,
+        intercept=first.rows.intercept,
+        seed=first.seed,
+        **first.made,
+    )
     out.requested, out.options = first.requested, first.options
     out.rows, places = _joined_rows(learners)
-    out.ledger = _joined_books(learners)
+    out.ledger[:] = _joined_books(learners)  # in place: compiled rounds write to this very array
     out.parts = sum(getattr(one, "parts", 1) for one in learners)
     dim = max(len(out.rows.names), *(one.state.dim for one in learners))
     if isinstance(out.state, LinearState):
@@ -160,10 +197,12 @@ def _merged_learners(learners: tuple[Learner, ...]) -> MergedLearner:
     return out
 
 
-def _add_linear(state: LinearState, learners: tuple[Learner, ...], places: list[np.ndarray | None], dim: int) -> None:
+def _add_linear(
+    state: LinearState, learners: tuple[Learner, ...], places: list[np.ndarray | None], dim: int
+) -> None:
     taus = [one.state.tau() for one in learners]
     if dim:
-        state.grow(dim - 1)
+        state._grow(dim - 1)
     state.scalars[rounds.DIM] = dim
     g = np.sum([_spread(tau[1], place, dim) for tau, place in zip(taus, places)], axis=0)
     state.cells[0 : dim * state.width : state.width] = g
@@ -182,21 +221,26 @@ def _add_linear(state: LinearState, learners: tuple[Learner, ...], places: list[
     state.scalars[rounds.DRIFT] = 16.0 * p * 1.2e-16 * power
 
 
-def _add_generic(out: MergedLearner, learners: tuple[Learner, ...], places: list[np.ndarray | None], dim: int) -> None:
+def _add_generic(
+    out: MergedLearner, learners: tuple[Learner, ...], places: list[np.ndarray | None], dim: int
+) -> None:
     """Coordinates go to their new places along every axis that grows with the number of features."""
     state = out.state
     if not dim:
         return
     zero, wider = out.function.zero(dim), out.function.zero(dim + 1)
     total = [np.zeros(part.shape) for part in zero]
+    size: int
     for one, place in zip(learners, places):
         if not one.state.dim:
             continue
         where = np.arange(one.state.dim) if place is None else place[: one.state.dim]
         for part, mine, more in zip(total, one.state.tau(), wider):
-            axes: list[Any] = [
-                np.concatenate([np.arange(size - dim), size - dim + where]) if size != more.shape[axis] else np.arange(size)
-                for axis, size in enumerate(tuple(map(int, part.shape)))
+            axes: list[np.ndarray] = [
+                np.concatenate([np.arange(size - dim), size - dim + where])
+                if size != more.shape[axis]
+                else np.arange(size)
+                for axis, size in enumerate(part.shape)
             ]
             if axes:
                 part[np.ix_(*axes)] += mine

@@ -9,8 +9,12 @@ import typer
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A file written by `burkholder learn --save` or `burkholder.save`.")],
-    certificate: Annotated[bool, typer.Option("--certificate", help="Load the learner and show its certificate.")] = False,
+    file: Annotated[
+        Path, typer.Argument(help="A file written by `burkholder learn --save` or `burkholder.save`.")
+    ],
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Load the learner and show its certificate.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Check a model file and say what is in it."""
@@ -23,8 +27,10 @@ def inspect(
     if json:
         emit(told)
         return
-    typer.echo(f"{told['path']}: {told['kind']}, {told['rounds']:,} rounds, {told['bytes']:,} bytes, schema {told['schema']}, "
-               f"written by burkholder {told['library']}")
+    typer.echo(
+        f"{told['path']}: {told['kind']}, {told['rounds']:,} rounds, {told['bytes']:,} bytes, schema {told['schema']}, "
+        f"written by burkholder {told['library']}"
+    )
     typer.echo(f"  sha256 {told['sha256']} (checked)")
     for title in ("settings", "extra"):
         for key, value in _flat(told[title]):
@@ -42,5 +48,7 @@ def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
         if isinstance(value, dict) and value:
             lines += _flat(value, f"{prefix}{key}.")
         elif value not in (None, [], {}):
-            lines.append((f"{prefix}{key}", value if not isinstance(value, list) else ", ".join(map(str, value))))
+            lines.append(
+                (f"{prefix}{key}", value if not isinstance(value, list) else ", ".join(map(str, value)))
+            )
     return lines

@@ -45,7 +45,7 @@ class Predictions:
         if not os.path.exists(partial) and os.path.exists(str(self.path)):
             os.replace(str(self.path), partial)  # the run had ended: its file had its name already
         if (os.path.getsize(partial) if os.path.exists(partial) else 0) < length:
-            raise BadInput("predictions", self.path, f"of the interrupted run's predictions {length} bytes should be in "
+            raise BadInput("predictions", self.path, f"{length} bytes of the interrupted run's predictions should be in "
                            f"{partial}; start afresh without --load")
         os.truncate(partial, length)
         return open(partial, "a", encoding="ascii")
@@ -55,7 +55,8 @@ class Predictions:
             self._file = sys.stdout
         elif self.path is not None:
             try:
-                self._file = self._reopen() if self._resumed is not None else open(f"{self.path}.partial", "w", encoding="ascii")
+                fresh = self._resumed is None
+                self._file = open(f"{self.path}.partial", "w", encoding="ascii") if fresh else self._reopen()
             except OSError as error:
                 raise BadInput("predictions", self.path, error.strerror or "it cannot be written") from None
         return self

@@ -46,7 +46,12 @@ def best_constant(loss: Any, y: np.ndarray, weight: np.ndarray) -> float:
 
 
 def best_linear(
-    loss: Any, X: sparse.csr_matrix, y: np.ndarray, weight: np.ndarray, box: float | None = None, ball: float | None = None,
+    loss: Any,
+    X: sparse.csr_matrix,
+    y: np.ndarray,
+    weight: np.ndarray,
+    box: float | None = None,
+    ball: float | None = None,
     start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """(w, its loss): the best comparator a solver finds with |w_i| ≤ box, or ‖w‖₂ ≤ ball, or without limits.
@@ -54,7 +59,11 @@ def best_linear(
     Every w is a comparator, so its loss is never below the true minimum: the regret shown is a regret really had.
     """
     turned = X.T.tocsr()
-    size = np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300) if box is not None or ball is None else np.ones(X.shape[1])
+    size = (
+        np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300)
+        if box is not None or ball is None
+        else np.ones(X.shape[1])
+    )
 
     def minimised(ridge: float, first: np.ndarray, rounds: int) -> np.ndarray:
         def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
@@ -62,8 +71,14 @@ def best_linear(
             return total + 0.5 * ridge * float(v @ v), (turned @ slope) / size + ridge * v
 
         bounds = None if box is None else [(-box * s, box * s) for s in size]
-        return optimize.minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds,
-                                 options={"maxiter": rounds, "maxfun": 2 * rounds}).x
+        return optimize.minimize(
+            cost,
+            first,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": rounds, "maxfun": 2 * rounds},
+        ).x
 
     v = minimised(1e-9, np.zeros(X.shape[1]) if start is None else start * size, 300)
     if ball is not None and np.linalg.norm(v) > ball:
@@ -84,7 +99,10 @@ def limits(learner: Any, radius: float | None) -> tuple[float | None, float | No
     function = getattr(learner, "function", None)
     if function is None:
         return None, None, "every linear predictor"
-    geometry, own = type(getattr(function, "geometry", None)).__name__, getattr(function, "default_radius", lambda: None)()
+    geometry, own = (
+        type(getattr(function, "geometry", None)).__name__,
+        getattr(function, "default_radius", lambda: None)(),
+    )
     chosen = radius if radius is not None else (own if own is not None else 1.0)
     if geometry == "Coordinates":
         return chosen, None, f"linear predictors with |w_i| ≤ {chosen:g}"

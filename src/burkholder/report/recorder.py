@@ -60,10 +60,18 @@ class Recorder:
         self._since = 0
         certificate = learner.certificate()
         bounds = {item.name: item.value for item in certificate.guarantees}
-        self.moments.append({
-            "rounds": sum(map(len, self._y)), "loss": certificate.cumulative_loss, "potential": certificate.potential,
-            "bounds": {name: value for name, value in bounds.items() if value is not None and math.isfinite(value)},
-        })
+        self.moments.append(
+            {
+                "rounds": sum(map(len, self._y)),
+                "loss": certificate.cumulative_loss,
+                "potential": certificate.potential,
+                "bounds": {
+                    name: value
+                    for name, value in bounds.items()
+                    if value is not None and math.isfinite(value)
+                },
+            }
+        )
         if len(self.moments) > 2 * MOMENTS:
             self.moments = self.moments[1::2]
             self.stride *= 2
@@ -80,13 +88,16 @@ class Recorder:
         return matrix
 
     def hindsight(self, learner: Any) -> dict[str, Any]:
-        """Curves of the baselines: {"rounds", "constant"} and {"solved": rounds, "linear", "regret", "against"} where solved."""
+        """Curves of the baselines: rounds and constant; solved (rounds), linear, regret, against where solved for."""
         y, weight = np.concatenate(self._y), np.concatenate(self._weight)
         at = [moment["rounds"] for moment in self.moments]
         loss = learner.loss
         few = [at[k] for k in np.unique(np.linspace(0, len(at) - 1, min(40, len(at))).astype(int))]
-        out: dict[str, Any] = {"rounds": few, "constant": [baselines.best_constant(loss, y[:n], weight[:n]) for n in few],
-                               "weights": np.cumsum(weight)[np.array(at) - 1].tolist() if at else []}
+        out: dict[str, Any] = {
+            "rounds": few,
+            "constant": [baselines.best_constant(loss, y[:n], weight[:n]) for n in few],
+            "weights": np.cumsum(weight)[np.array(at) - 1].tolist() if at else [],
+        }
         limits = baselines.limits(learner, self.radius)
         if not self.kept:
             out["why"] = f"not solved for: the stream has more than {MOST_ENTRIES:,} numbers"
@@ -103,8 +114,12 @@ class Recorder:
             for n in (at[k] for k in places):
                 w, total = baselines.best_linear(loss, matrix[:n], y[:n], weight[:n], box, ball, w)
                 linear.append(total)
-            out |= {"solved": [at[k] for k in places], "linear": linear, "against": words,
-                    "regret": [self.moments[k]["loss"] - total for k, total in zip(places, linear)]}
+            out |= {
+                "solved": [at[k] for k in places],
+                "linear": linear,
+                "against": words,
+                "regret": [self.moments[k]["loss"] - total for k, total in zip(places, linear)],
+            }
         return out
 
     def write(self, session: Any) -> None:

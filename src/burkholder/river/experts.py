@@ -32,7 +32,8 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
     Examples
     --------
     >>> from river import datasets, dummy, evaluate, linear_model, metrics, preprocessing, stats
-    >>> models = [dummy.StatisticRegressor(stats.Mean()), preprocessing.StandardScaler() | linear_model.LinearRegression()]
+    >>> linear = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    >>> models = [dummy.StatisticRegressor(stats.Mean()), linear]
     >>> model = ExpertRegressor(models, loss="squared")
     >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE()).get() < 3.0
     True
@@ -40,8 +41,13 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
     2
     """
 
-    def __init__(self, models: Sequence[base.Regressor], loss: str = "squared", method: str = "huber-root",
-                 options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        models: Sequence[base.Regressor],
+        loss: str = "squared",
+        method: str = "huber-root",
+        options: dict[str, Any] | None = None,
+    ) -> None:
         self.loss = loss
         self.method = method
         self.options = options
@@ -97,8 +103,15 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"models": [preprocessing.StandardScaler() | linear_model.LinearRegression(), dummy.StatisticRegressor(stats.Mean())]}
+        yield {
+            "models": [
+                preprocessing.StandardScaler() | linear_model.LinearRegression(),
+                dummy.StatisticRegressor(stats.Mean()),
+            ]
+        }
 
 
 def _names(models: Sequence[Any]) -> list[str]:
-    return [f"{place} {type(getattr(model, '_last_step', model)).__name__}" for place, model in enumerate(models)]
+    return [
+        f"{place} {type(getattr(model, '_last_step', model)).__name__}" for place, model in enumerate(models)
+    ]

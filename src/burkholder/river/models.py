@@ -15,7 +15,9 @@ from burkholder.storage import pack, unpack
 from burkholder.storage.portable import Portable
 
 
-def open_learner(learner: str, loss: str, intercept: bool, options: tuple[tuple[str, Any], ...] | dict[str, Any] | None) -> Any:
+def open_learner(
+    learner: str, loss: str, intercept: bool, options: tuple[tuple[str, Any], ...] | dict[str, Any] | None
+) -> Any:
     """A fresh learner."""
     given = dict(options or {})
     if learner == "auto":
@@ -51,8 +53,13 @@ class BurkholderRegressor(Portable, base.MiniBatchRegressor):
     300
     """
 
-    def __init__(self, learner: str = "auto", loss: str = "squared", intercept: bool = True,
-                 options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        learner: str = "auto",
+        loss: str = "squared",
+        intercept: bool = True,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         self.learner = learner
         self.loss = loss
         self.intercept = intercept
@@ -110,8 +117,13 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
     True
     """
 
-    def __init__(self, learner: str = "auto", loss: str = "logistic", intercept: bool = True,
-                 options: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        learner: str = "auto",
+        loss: str = "logistic",
+        intercept: bool = True,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         self.learner = learner
         self.loss = loss
         self.intercept = intercept
@@ -120,7 +132,9 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
         if not losses.is_classification(first.loss):
             raise BadInput("loss", loss, "this loss is for numbers; use BurkholderRegressor")
         self._classes: list[Any] = []  # in the order they appeared
-        self._learners: list[Any] = [first]  # [class 0 against the other], from the third class on one for each
+        self._learners: list[Any] = [
+            first
+        ]  # [class 0 against the other], from the third class on one for each
         self._signs: list[float] = [1.0]  # −1: this learner has its class as −1
 
     def _open(self) -> Any:
@@ -166,8 +180,10 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
         if len(self._learners) == 1:
             score = float(self._learners[0].predict(row))
             return dict(zip(self._classes, (score, -score)))
-        return {label: sign * float(learner.predict(row))
-                for label, learner, sign in zip(self._classes, self._learners, self._signs)}
+        return {
+            label: sign * float(learner.predict(row))
+            for label, learner, sign in zip(self._classes, self._learners, self._signs)
+        }
 
     def predict_one(self, x: dict[Hashable, Any], **kwargs: Any) -> Any:
         """The most likely class; None before any was seen."""
@@ -197,11 +213,15 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
         """A column of probabilities for every class seen so far."""
         import pandas as pd
 
-        return pd.DataFrame([self.predict_proba_one(x) for x in table_rows(X)], index=X.index, columns=self._classes)
+        return pd.DataFrame(
+            [self.predict_proba_one(x) for x in table_rows(X)], index=X.index, columns=self._classes
+        )
 
     def certificates(self) -> dict[Any, Any]:
         """The certificate of every learner, by the class it is for."""
-        return {label: learner.certificate() for label, learner in zip(self._classes or [None], self._learners)}
+        return {
+            label: learner.certificate() for label, learner in zip(self._classes or [None], self._learners)
+        }
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -43,7 +43,9 @@ class BurkholderRecommender(Portable, reco.base.Ranker):
         """One rating."""
         self._ratings.update(user, item, float(y))  # type: ignore[arg-type]
 
-    def predict_one(self, user: Hashable, item: Hashable, x: dict[Any, Any] | None = None) -> Any:
+    def predict_one(  # type: ignore[override]
+        self, user: Hashable, item: Hashable, x: dict[Any, Any] | None = None
+    ) -> float:
         """The rating expected; changes nothing."""
         return float(self._ratings.predict(user, item))  # type: ignore[arg-type]
 
@@ -55,7 +57,9 @@ class BurkholderRecommender(Portable, reco.base.Ranker):
         """The ratings expected, for a data frame with columns `user` and `item`."""
         import pandas as pd
 
-        return pd.Series([self.predict_one(u, i) for u, i in zip(X["user"], X["item"])], index=X.index, dtype=float)
+        return pd.Series(
+            [self.predict_one(u, i) for u, i in zip(X["user"], X["item"])], index=X.index, dtype=float
+        )
 
     def certificate(self) -> Any:
         """What is guaranteed, over the ratings so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from burkholder.storage.portable import Portable
 class StreamEstimator(Portable, BaseEstimator):
     """Rows in the order they are given, predicted before they are learned; parameters stored as given."""
 
-    def __init__(self, learner: str, loss: str, options: dict[str, Any] | None, intercept: bool, passes: int) -> None:
+    def __init__(
+        self, learner: str, loss: str, options: dict[str, Any] | None, intercept: bool, passes: int
+    ) -> None:
         self.learner = learner
         self.loss = loss
         self.options = options
@@ -47,14 +50,34 @@ class StreamEstimator(Portable, BaseEstimator):
 
     def _rows(self, X: Any, reset: bool) -> sparse.csr_matrix:
         """X checked and compressed: dense and sparse rows of the same numbers are the same rows."""
-        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32],
-                                accept_large_sparse=False)
+        checked = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=False,
+        )
         return sparse.csr_matrix(checked)
 
-    def _rows_and_targets(self, X: Any, y: Any, sample_weight: Any, reset: bool, **how: Any) -> tuple[Any, Any, Any]:
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32],
-                             accept_large_sparse=False, **how)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    def _rows_and_targets(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, **how: Any
+    ) -> tuple[Any, Any, Any]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=False,
+            **how,
+        )
+        weight = (
+            None
+            if sample_weight is None
+            else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        )
         return sparse.csr_matrix(X), y, weight
 
     @staticmethod
@@ -71,7 +94,7 @@ class StreamEstimator(Portable, BaseEstimator):
             intercept, coef = padded_weights(learner, rows.shape[1])
             return np.clip(rows.astype(float) @ coef + intercept, -learner.bound, learner.bound)
         ends = indptr.tolist()
-        return np.array([learner.predict((indices[a:b], data[a:b])) for a, b in zip(ends[:-1], ends[1:])])
+        return np.array([learner.predict((indices[a:b], data[a:b])) for a, b in pairwise(ends)])
 
     # --- learned attributes ------------------------------------------------------------------------------
     def _fitted_rows(self, X: Any) -> sparse.csr_matrix:
@@ -100,5 +123,7 @@ def padded_weights(learner: Any, features: int) -> tuple[float, np.ndarray]:
     """(intercept, weights) over all features; AttributeError where predictions are not linear, as sklearn wants it."""
     found = linear_weights(learner)
     if found is None:
-        raise AttributeError(f"coef_ and intercept_: {type(learner).__name__} is not linear in the features here")
+        raise AttributeError(
+            f"coef_ and intercept_: {type(learner).__name__} is not linear in the features here"
+        )
     return found[0], np.concatenate([found[1], np.zeros(max(0, features - len(found[1])))])[:features]

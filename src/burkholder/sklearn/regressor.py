@@ -38,8 +38,14 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
     1500
     """
 
-    def __init__(self, learner: str = "auto", loss: str = "squared", options: dict[str, Any] | None = None,
-                 intercept: bool = True, passes: int = 1) -> None:
+    def __init__(
+        self,
+        learner: str = "auto",
+        loss: str = "squared",
+        options: dict[str, Any] | None = None,
+        intercept: bool = True,
+        passes: int = 1,
+    ) -> None:
         super().__init__(learner, loss, options, intercept, passes)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderRegressor:

@@ -1,7 +1,7 @@
 """Saving during a run over a file, and taking it up again: after a kill the rest is learned as if nothing had happened.
 
-A checkpoint is a model file that also says how many rows of which data were learned and how long the file of predictions
-was. Everything after that point is read, predicted and learned again, to the same bits.
+A checkpoint is a model file that also says how many rows of which data were learned and how long the file of
+predictions was. Everything after that point is read, predicted and learned again, to the same bits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
 from burkholder.streams.readers.columns import CATEGORICAL, NUMERIC
 
-SETTINGS = ("reading", "options", "passes", "dtype", "predictions")  # what must be the same to take a run up again
+SETTINGS = (
+    "reading",
+    "options",
+    "passes",
+    "dtype",
+    "predictions",
+)  # what must be the same to take a run up again
 
 
 class Checkpoints:
@@ -36,7 +42,9 @@ class Checkpoints:
         self.done = False  # the file says that this very run was finished
         self._skip = 0
         self._columns: list[str] | None = None
-        self.features: list[str] | None = None  # names of a table's feature columns, in the order of their places
+        self.features: list[str] | None = (
+            None  # names of a table's feature columns, in the order of their places
+        )
 
     # --- taking up ---------------------------------------------------------------------------------------
     def begin(self, session: Any) -> None:
@@ -49,7 +57,9 @@ class Checkpoints:
         learner, extra = load_with_extra(self.load)
         run = extra.get("run", {})
         if not hasattr(learner, "run_batch"):
-            raise BadInput("load", self.load, f"a {type(learner).__name__} does not learn from rows of features")
+            raise BadInput(
+                "load", self.load, f"a {type(learner).__name__} does not learn from rows of features"
+            )
         self._agree(session, learner, run)
         session.learner, session.loss = learner, learner.loss
         session.learner_name = run.get("learner", session.learner_name)
@@ -64,22 +74,35 @@ class Checkpoints:
                 self._restore(session, run)
             return
         if not same:
-            raise BadInput("load", self.load, f"this run over {run['data']} is not finished: give the same file, unchanged")
+            raise BadInput(
+                "load",
+                self.load,
+                f"this run over {run['data']} is not finished: give the same file, unchanged",
+            )
         for key in SETTINGS:
             if run[key] != _setting(session, key):
-                raise BadInput(key, _setting(session, key), f"the run in {self.load} has {run[key]!r}: repeat its settings")
+                raise BadInput(
+                    key,
+                    _setting(session, key),
+                    f"the run in {self.load} has {run[key]!r}: repeat its settings",
+                )
         self._restore(session, run)
 
     def _agree(self, session: Any, learner: Any, run: dict[str, Any]) -> None:
-        if session.loss is not None and session.loss != learner.loss:
-            raise BadInput("loss", session.loss, f"the model in {self.load} has {learner.loss}; leave --loss out")
+        # losses of different classes may be equal as tuples
+        if session.loss is not None and repr(session.loss) != repr(learner.loss):
+            raise BadInput(
+                "loss", session.loss, f"the model in {self.load} has {learner.loss}; leave --loss out"
+            )
         if run and session.learner_name not in ("auto", run["learner"]):
             raise BadInput("learner", session.learner_name, f"the model in {self.load} is {run['learner']!r}")
         if run and session.options and session.options != run["options"]:
             raise BadInput("option", session.options, f"the model in {self.load} has {run['options']}")
         for key in ("intercept", "bits"):
             if run and session.reading.get(key) != run["reading"].get(key):
-                raise BadInput(key, session.reading.get(key), f"the model in {self.load} has {run['reading'].get(key)}")
+                raise BadInput(
+                    key, session.reading.get(key), f"the model in {self.load} has {run['reading'].get(key)}"
+                )
 
     def _restore(self, session: Any, run: dict[str, Any]) -> None:
         session.passes_done, self._skip = run["pass"], run["rows"]
@@ -119,8 +142,12 @@ class Checkpoints:
         features = [place for place, kind in enumerate(plan.kind) if kind in (NUMERIC, CATEGORICAL)]
         self.features = [names[place] for place in sorted(features, key=lambda place: plan.slot[place])]
         if self._columns is not None and list(names) != list(self._columns):
-            raise BadInput("load", self.load, f"its table had the columns {', '.join(self._columns[:20])}; "
-                           f"this one has {', '.join(names[:20])}")
+            raise BadInput(
+                "load",
+                self.load,
+                f"its table had the columns {', '.join(self._columns[:20])}; "
+                f"this one has {', '.join(names[:20])}",
+            )
         self._columns = list(names)
 
     def learned(self, session: Any, rows: int) -> None:
@@ -134,10 +161,16 @@ class Checkpoints:
         if self.save is None or session.learner is None:
             return
         run = {
-            "data": session.data, "fingerprint": fingerprint(session.data), "learner": session.learner_name,
-            "pass": session.passes_done, "rows": 0 if complete else self.rows, "weight": session.weight,
-            "first_pass": None if session.first_pass is None else list(session.first_pass), "complete": complete,
-            "columns": self._columns, "predictions_bytes": session.predictions.settled(),
+            "data": session.data,
+            "fingerprint": fingerprint(session.data),
+            "learner": session.learner_name,
+            "pass": session.passes_done,
+            "rows": 0 if complete else self.rows,
+            "weight": session.weight,
+            "first_pass": None if session.first_pass is None else list(session.first_pass),
+            "complete": complete,
+            "columns": self._columns,
+            "predictions_bytes": session.predictions.settled(),
             **{key: _setting(session, key) for key in SETTINGS},
         }
         save(session.learner, self.save, {"run": run})
@@ -160,6 +193,10 @@ def part(batch: Any, start: int, stop: int) -> Any:
     """Rows start … stop − 1 of a batch."""
     begin, end = int(batch.indptr[start]), int(batch.indptr[stop])
     return batch._replace(
-        indptr=batch.indptr[start : stop + 1] - begin, indices=batch.indices[begin:end], values=batch.values[begin:end],
-        y=batch.y[start:stop], weight=batch.weight[start:stop], line=batch.line[start:stop],
+        indptr=batch.indptr[start : stop + 1] - begin,
+        indices=batch.indices[begin:end],
+        values=batch.values[begin:end],
+        y=batch.y[start:stop],
+        weight=batch.weight[start:stop],
+        line=batch.line[start:stop],
     )

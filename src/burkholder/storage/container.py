@@ -1,13 +1,13 @@
 """One file for a model: a JSON header, raw arrays, and a checksum over both. Nothing in it can be executed.
 
-    bytes   content
-    16      MAGIC
-    4       schema version      } little endian
-    8       length of the file  }
-    8       length of the header}
-    …       header: JSON in UTF-8, with a table of the arrays (name, dtype, shape, offset)
-    …       the arrays, C order, little endian, each starting at a multiple of 64
-    32      SHA-256 of everything before
+bytes   content
+16      MAGIC
+4       schema version      } little endian
+8       length of the file  }
+8       length of the header}
+…       header: JSON in UTF-8, with a table of the arrays (name, dtype, shape, offset)
+…       the arrays, C order, little endian, each starting at a multiple of 64
+32      SHA-256 of everything before
 """
 
 from __future__ import annotations
@@ -76,8 +76,11 @@ def unseal(data: bytes, path: str = "model") -> tuple[dict[str, Any], Arrays]:
         raise BadFile(path, f"the file is cut short after {len(data)} bytes")
     _, schema, length, words = _START.unpack_from(data)
     if schema > SCHEMA:
-        raise BadFile(path, f"it was written in schema {schema}, this version reads up to {SCHEMA}: "
-                      "upgrade burkholder to load it")
+        raise BadFile(
+            path,
+            f"it was written in schema {schema}, this version reads up to {SCHEMA}: "
+            "upgrade burkholder to load it",
+        )
     if length != len(data):
         what = "cut short" if len(data) < length else "followed by other data"
         raise BadFile(path, f"the file is {what}: {len(data)} bytes instead of {length}")

@@ -25,7 +25,9 @@ State = tuple[dict[str, Any], Arrays]
 def _rows_out(rows: Rows) -> dict[str, Any]:
     for name in rows.names:
         if not isinstance(name, (str, int)):
-            raise BadInput("name", name, "features named by text or whole numbers can be stored, others cannot")
+            raise BadInput(
+                "name", name, "features named by text or whole numbers can be stored, others cannot"
+            )
     return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names)}
 
 
@@ -55,14 +57,19 @@ def learner_out(learner: Learner) -> State:
         "loss": learner.loss if loss_is_data else {"given": "custom"},
         "features": learner.features if storable(learner.features) else {"given": "features"},
         "bound": None if math.isinf(learner.bound) else learner.bound,
-        "seed": learner.seed, "made": learner.made, "rows": _rows_out(learner.rows),
-        "tickets": learner._tickets, "pending": [], "parts": getattr(learner, "parts", 1),
+        "seed": learner.seed,
+        "made": learner.made,
+        "rows": _rows_out(learner.rows),
+        "tickets": learner._tickets,
+        "pending": [],
+        "parts": getattr(learner, "parts", 1),
     }
     arrays = {f"state.{name}": array for name, array in learner.state.arrays().items()}
     arrays["ledger"] = learner.ledger.copy()
     for id, pending in learner._pending.items():
-        header["pending"].append([id, pending.raw, pending.error, pending.played_at,
-                                  _x_out(pending.x, f"pending.{id}", arrays)])
+        header["pending"].append(
+            [id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays)]
+        )
     return header, arrays
 
 
@@ -74,16 +81,23 @@ def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
     options = parts["function"]["options"] if named else {}
     maker = MergedLearner if header["parts"] > 1 else Learner
     learner = maker(
-        parts["function"]["name"] if named else parts["function"], loss=parts["loss"], bound=header["bound"],
-        features=parts["features"], intercept=header["rows"]["intercept"], seed=header["seed"],
-        strategy=made["strategy"], strategy_options=made["strategy_options"], dtype=np.dtype(made["dtype"]), **options,
+        parts["function"]["name"] if named else parts["function"],
+        loss=parts["loss"],
+        bound=header["bound"],
+        features=parts["features"],
+        intercept=header["rows"]["intercept"],
+        seed=header["seed"],
+        strategy=made["strategy"],
+        strategy_options=made["strategy_options"],
+        dtype=np.dtype(made["dtype"]),
+        **options,
     )
     if isinstance(learner, MergedLearner):
         learner.parts = int(header["parts"])
     learner.rows = _rows_in(header["rows"])
     if arrays["ledger"].shape != learner.ledger.shape or arrays["ledger"].dtype != learner.ledger.dtype:
         raise ValueError("the ledger has another shape")
-    learner.ledger = arrays["ledger"]
+    learner.ledger[:] = arrays["ledger"]  # in place: compiled rounds write to this very array
     learner.state.restore({key[6:]: array for key, array in arrays.items() if key.startswith("state.")})
     if not isinstance(learner.state, LinearState):
         learner.state.seed = learner.seed  # kept exactly here, as a float there
@@ -103,8 +117,12 @@ def _part(key: str, saved: Any, given: dict[str, Any]) -> Any:
     """A part of the learner: from the file, or from the caller where the file only knows its name."""
     if isinstance(saved, dict) and "given" in saved:
         if given.get(key) is None:
-            raise BadInput(key, None, f"this model uses a {key} of your own ({saved['given']}), which no file holds: "
-                           f"give it again, load(path, {key}=…)")
+            raise BadInput(
+                key,
+                None,
+                f"this model uses a {key} of your own ({saved['given']}), which no file holds: "
+                f"give it again, load(path, {key}=…)",
+            )
         return given[key]
     if given.get(key) is not None:
         raise BadInput(key, given[key], f"the file brings its own {key}; leave it out")

@@ -16,17 +16,36 @@ from burkholder.functions.algebra import Combination, Minimum, Softmax
 # Classes that may be named in a file; anything else is the user's own code and never loaded by name.
 RECORDS: dict[str, Any] = {
     kind.__name__: kind
-    for kind in (geometries.Coordinates, geometries.Euclidean, geometries.PNorm, geometries.Supremum,
-                 geometries.Group, geometries.Mahalanobis, geometries.Schatten, *losses.LOSSES.values())
+    for kind in (
+        geometries.Coordinates,
+        geometries.Euclidean,
+        geometries.PNorm,
+        geometries.Supremum,
+        geometries.Group,
+        geometries.Mahalanobis,
+        geometries.Schatten,
+        *losses.LOSSES.values(),
+    )
 }
 FUNCTIONS: dict[str, Any] = {
     kind.__name__: kind
-    for kind in (functions.AdaptiveParameterFree, functions.ExpertAdvice, functions.GradientMixture,
-                 functions.MatrixPrediction, functions.ParameterFree, functions.PrintedParameterFree,
-                 functions.Smoothness, functions.SquareFunction, functions.StronglyConvex, functions.ZigZag)
+    for kind in (
+        functions.AdaptiveParameterFree,
+        functions.ExpertAdvice,
+        functions.GradientMixture,
+        functions.MatrixPrediction,
+        functions.ParameterFree,
+        functions.PrintedParameterFree,
+        functions.Smoothness,
+        functions.SquareFunction,
+        functions.StronglyConvex,
+        functions.ZigZag,
+    )
 }
 _COMBINED: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "Combination": (Combination, ("weights",)), "Minimum": (Minimum, ()), "Softmax": (Softmax, ("rate",)),
+    "Combination": (Combination, ("weights",)),
+    "Minimum": (Minimum, ()),
+    "Softmax": (Softmax, ("rate",)),
 }
 
 
@@ -44,7 +63,11 @@ def encode(value: Any) -> Any:
         return {"function": type(value).__name__, "options": encode(value.options)}
     if type(value) is _COMBINED.get(type(value).__name__, (None,))[0]:
         extra = {key: getattr(value, key) for key in _COMBINED[type(value).__name__][1]}
-        return {"combined": type(value).__name__, "members": encode(list(value.members)), "options": encode(extra)}
+        return {
+            "combined": type(value).__name__,
+            "members": encode(list(value.members)),
+            "options": encode(extra),
+        }
     if type(value) is Parity:
         return {"parity": [value.degree, value.most]}
     if isinstance(value, np.ndarray):
@@ -101,7 +124,9 @@ def shown(value: Any) -> Any:
         rest = [f"… {len(value) - 20} more"] if len(value) > 20 else []
         return [shown(item) for item in value[:20]] + rest
     if type(value).__name__ in FUNCTIONS:
-        return f"{type(value).__name__}({', '.join(f'{key}={item!r}' for key, item in value.options.items())})"
+        return (
+            f"{type(value).__name__}({', '.join(f'{key}={item!r}' for key, item in value.options.items())})"
+        )
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
