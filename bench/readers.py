@@ -20,11 +20,11 @@ import peers
 
 peers.one_core()
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import synthetic  # noqa: E402
-from burkholder.streams.readers import batches  # noqa: E402
-from burkholder.streams.readers.binary import write  # noqa: E402
+import synthetic
+from burkholder.streams.readers import batches
+from burkholder.streams.readers.binary import write
 
 
 def drain(stream: Iterable) -> int:

@@ -23,10 +23,10 @@ import peers
 
 peers.one_core()
 
-import synthetic  # noqa: E402
-from burkholder.streams.engine import open_learner  # noqa: E402
-from burkholder.streams.readers import batches  # noqa: E402
-from burkholder.streams.readers.binary import write  # noqa: E402
+import synthetic
+from burkholder.streams.engine import open_learner
+from burkholder.streams.readers import batches
+from burkholder.streams.readers.binary import write
 
 # Options are the library's defaults, not tuned to this stream.
 LEARNERS = ["adagrad", "adagrad-norm", "square-function"]

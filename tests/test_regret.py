@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hindsight import best
 
 from burkholder import losses
 from burkholder.functions import CATALOGUE
 from burkholder.learner import Learner
 from burkholder.losses.batch import values
 from burkholder.states import LinearState
+from hindsight import best
 
 LOSSES = ["absolute", "squared", "huber", "pinball", "epsilon-insensitive", "logistic", "hinge"]
 COMPILED = [name for name in CATALOGUE if isinstance(Learner(name, loss="squared", bound=1.0).state, LinearState)]

@@ -27,7 +27,7 @@ _PUBLIC: dict[str, str] = {
     "Learner": "learner",
     "Linear": "functions",
     "MatrixCompletion": "matrix.completion",
-    "MatrixLearner": "matrix.general",
+    "MatrixLearner": "matrix.learner",
     "MatrixPrediction": "functions",
     "MissingExtra": "errors",
     "ModelExperts": "experts.models",

@@ -82,6 +82,8 @@ class Learner:
         self.strategy, self.detected = choose(
             self.function, self.loss, self.bound, strategy, **(strategy_options or {})
         )
+        # what `storage` needs to make this learner again
+        self.made = {"strategy": strategy, "strategy_options": dict(strategy_options or {}), "dtype": np.dtype(dtype).str}
         self.features = features
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
@@ -89,8 +91,10 @@ class Learner:
         # one compiled call for play, settle and learn, where loss and function are compiled
         plain = features is None and not isinstance(self.loss, losses.Custom)
         self._quick = plain and isinstance(self.state, LinearState)
-        self._round = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
+        self._round: Any = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
         self._row_pack: Any = None
+        self._row_seen: dict[str, Any] | None = None
+        self._row_names: list[str] | None = None
         self._row_length = 0
         self._forget_row()
         self._pending: dict[int, _Pending] = {}

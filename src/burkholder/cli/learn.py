@@ -38,12 +38,25 @@ def learn(
     float32: Annotated[bool, typer.Option("--float32", help="Keep the learner's state in 32 bits.")] = False,
     predictions: Annotated[Path | None, typer.Option(
         help="Write one progressive prediction per row here ('-': standard output).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the learner to this file when the data end.")] = None,
+    load: Annotated[Path | None, typer.Option(
+        help="Go on with the learner in this file; take up the run again if it was interrupted.")] = None,
+    checkpoint_every: Annotated[int | None, typer.Option(
+        help="Also save after every so many rows, so that a killed run can be taken up again.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with charts of the run here (.html).")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line and no summary.")] = False,
 ) -> None:
     """Learn from a stream: predict each row before learning it, and certify the regret."""
     from burkholder.cli.console import emit, say
     from burkholder.cli.session import Session, shipped
+    from burkholder.storage.checkpoints import Checkpoints
+
+    recorder = None
+    if report is not None:
+        from burkholder.report import Recorder
+
+        recorder = Recorder(str(report), radius)
 
     given: dict[str, Any] = {
         "format": format, "target": target, "weight": weight, "drop": tuple(drop or ()), "positive": positive,
@@ -54,9 +67,12 @@ def learn(
         data=shipped() if data is None else data, name="electricity (shipped)" if data is None else data,
         reading=given, loss=loss, learner=learner, options=option or [], radius=radius, passes=passes,
         dtype="float32" if float32 else "float64", predictions=None if predictions is None else str(predictions),
-        quiet=quiet,
+        quiet=quiet, recorder=recorder, checkpoints=Checkpoints(
+            None if load is None else str(load), None if save is None else str(save), checkpoint_every),
     )
     session.run()
+    if recorder is not None:
+        recorder.write(session)
     if not quiet:
         say(session.summary())
     if json:

@@ -20,18 +20,42 @@ class Predictions:
         self.path = path
         self._file: IO[str] | None = None
         self._whole = False
+        self._resumed: int | None = None  # bytes of an earlier run to keep
 
     @property
     def left_over(self) -> str | None:
         """Where unfinished predictions are, if anywhere."""
         return None if self.path in (None, "-") or self._whole else f"{self.path}.partial"
 
+    def resume(self, length: int | None) -> None:
+        """Go on behind the first `length` bytes that an interrupted run left."""
+        self._resumed = length
+
+    def settled(self) -> int | None:
+        """Everything written so far is on the disk; returns how many bytes that is."""
+        if self._file is None or self.path == "-":
+            return None
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return os.fstat(self._file.fileno()).st_size
+
+    def _reopen(self) -> IO[str]:
+        """What the interrupted run wrote, cut to what its checkpoint counted."""
+        partial, length = f"{self.path}.partial", self._resumed or 0
+        if not os.path.exists(partial) and os.path.exists(str(self.path)):
+            os.replace(str(self.path), partial)  # the run had ended: its file had its name already
+        if (os.path.getsize(partial) if os.path.exists(partial) else 0) < length:
+            raise BadInput("predictions", self.path, f"of the interrupted run's predictions {length} bytes should be in "
+                           f"{partial}; start afresh without --load")
+        os.truncate(partial, length)
+        return open(partial, "a", encoding="ascii")
+
     def __enter__(self) -> Predictions:
         if self.path == "-":
             self._file = sys.stdout
         elif self.path is not None:
             try:
-                self._file = open(f"{self.path}.partial", "w", encoding="ascii")
+                self._file = self._reopen() if self._resumed is not None else open(f"{self.path}.partial", "w", encoding="ascii")
             except OSError as error:
                 raise BadInput("predictions", self.path, error.strerror or "it cannot be written") from None
         return self

@@ -13,6 +13,7 @@ from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine
+from burkholder.storage.checkpoints import Checkpoints
 from burkholder.streams.engine import open_learner
 from burkholder.streams.readers import open_reader
 
@@ -27,7 +28,7 @@ class Session:
 
     def __init__(self, data: str, name: str, reading: dict[str, Any], loss: str | None, learner: str,
                  options: list[str], radius: float | None, passes: int, dtype: str, predictions: str | None,
-                 quiet: bool) -> None:
+                 quiet: bool, checkpoints: Any = None, recorder: Any = None) -> None:
         if passes > 1 and data == "-":
             raise BadInput("passes", passes, "standard input can be read once only; give a file")
         if radius is not None and not 0.0 < radius < float("inf"):
@@ -35,7 +36,8 @@ class Session:
         self.data, self.name, self.reading = data, name, reading
         self.learner_name, self.radius, self.passes, self.dtype = learner, radius, passes, dtype
         self.quiet, self.predictions = quiet, Predictions(predictions)
-        self._options = parsed(options)
+        self.options = parsed(options)
+        self.checkpoints, self.recorder = checkpoints or Checkpoints(), recorder
         self.loss: Any = None
         self.learner: Any = None
         if loss is not None:
@@ -51,7 +53,7 @@ class Session:
     # -- setting up --------------------------------------------------------------------------------------
     def _choose(self, loss: str) -> None:
         """Fix loss and learner; each option goes to the one that knows it."""
-        for_loss, for_learner = split(self._options, loss)
+        for_loss, for_learner = split(self.options, loss)
         self.loss = losses.get(loss, **for_loss)
         self.learner = open_learner(self.learner_name, self.loss, for_learner, self.dtype)
 
@@ -63,24 +65,32 @@ class Session:
     def run(self) -> None:
         """Learn every pass, or until Ctrl-C."""
         start = time.perf_counter()
+        self.checkpoints.begin(self)
         with Interrupts() as interrupts, self.predictions:
             try:
+                if self.checkpoints.done:
+                    self.complete = True
+                    self.predictions.keep()
+                    return
                 with LiveLine(self.quiet) as line:
-                    for _ in range(self.passes):
+                    for _ in range(self.passes_done, self.passes):
                         if not self._one_pass(interrupts, line, start):
+                            self.checkpoints.store(self, complete=False)
                             return
                         self.passes_done += 1
                 self.complete = True
+                self.checkpoints.store(self, complete=True)
                 self.predictions.keep()
             except KeyboardInterrupt:
                 if self.learner is None:
                     raise  # nothing was learned: nothing to sum up
+                self.checkpoints.store(self, complete=False)
             finally:
                 self.seconds = time.perf_counter() - start
 
     def _one_pass(self, interrupts: Interrupts, line: LiveLine, start: float) -> bool:
         with self._open() as reader:
-            for batch in reader:
+            for batch in self.checkpoints.pieces(reader, self.recorder):
                 interrupts.busy = True
                 if self.learner is None:
                     self._choose("logistic" if reader.classes else "squared")
@@ -90,7 +100,9 @@ class Session:
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
                 self._look(reader)
-                # Checkpoints (--checkpoint-every) belong here: between batches the state is whole.
+                self.checkpoints.learned(self, batch.rows)
+                if self.recorder is not None:
+                    self.recorder.learned(batch, self.learner)
                 interrupts.busy = False
                 if line.due():
                     line.show(self._line(reader.progress(), time.perf_counter() - start))
@@ -117,6 +129,11 @@ class Session:
 
     def _totals(self) -> tuple[float, float, int, int]:
         return self.learner.cumulative_loss, self.weight, self.errors, int(self.learner.rounds)
+
+    @property
+    def _learned(self) -> int:
+        """Rounds of this session alone."""
+        return int(self.learner.rounds) - self.checkpoints.rounds_before
 
     # -- telling -----------------------------------------------------------------------------------------
     @property
@@ -163,7 +180,7 @@ class Session:
         loss, regret = self.mean_loss, self._bound("realised")
         parts = [] if share is None else [f"{share:.0%}"]
         parts.append(f"{self.learner.rounds:,} rounds")
-        parts.append(f"{self.learner.rounds / seconds:,.0f}/s")
+        parts.append(f"{self._learned / seconds:,.0f}/s")
         parts.append("" if loss is None else f"mean loss {loss:.5g}")
         parts.append("" if regret is None else f"certified regret ≤ {regret:.5g}")
         return " · ".join(part for part in parts if part)
@@ -182,7 +199,7 @@ class Session:
             "potential": certificate.potential, "guarantees": told["guarantees"],
             "assumptions": told["assumptions"], "valid": told["valid"], "notes": told["notes"],
             "bad_lines": self.bad_lines, "complete": self.complete, "seconds": self.seconds,
-            "rounds_per_second": rounds / self.seconds if self.seconds > 0.0 else None,
+            "rounds_per_second": self._learned / self.seconds if self.seconds > 0.0 else None,
         }
 
     def summary(self) -> str:
@@ -200,7 +217,7 @@ class Session:
             lines.append(f"  {self.passes} passes; over the first, mean loss {self.mean_loss:.6g}")
         if self.bad_lines:
             lines.append(f"  {self.bad_lines:,} malformed lines skipped, such as {self.bad_examples[0]}")
-        rate = self.learner.rounds / self.seconds if self.seconds else 0.0
+        rate = self._learned / self.seconds if self.seconds else 0.0
         lines.append(f"  {self.seconds:.2f} s, {rate:,.0f} rounds/s")
         if self.predictions.left_over and not self.complete:
             lines.append(f"  predictions so far: {self.predictions.left_over}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,6 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
-        self._play: Any = None
         self.before = np.zeros(0, self.dtype)  # a copy of the cells, reused by every long run
         self._reserve(64)
 
@@ -106,6 +106,7 @@ class LinearState:
     def _gather(self) -> None:
         """What every single round is handed; the arrays change only when room is made."""
         self._fixed = (self.frame, self.potential, self.cells, self.scalars, self.scratch, self.width)
+        self._play: Any = None
 
     def adopt(self, cells: np.ndarray) -> None:
         self.cells = cells
@@ -155,14 +156,15 @@ class LinearState:
 
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
-        raw = (self._play or self._compile_play())(*self._fixed, n)
+        raw = (self._play or self._bind_play())(n)
         while raw != raw:
             self._mend(n)
-            raw = self._play(*self._fixed, n)
+            raw = (self._play or self._bind_play())(n)
         return raw
 
-    def _compile_play(self) -> Any:
-        self._play = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+    def _bind_play(self) -> Any:
+        entry = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+        self._play = partial(entry, *self._fixed)
         return self._play
 
     def play(self, indices: ArrayLike, values: ArrayLike) -> float:
@@ -185,12 +187,17 @@ class LinearState:
         arguments = (*self._fixed, *last, 1, 1.0, 1.0)
         entry = self._entry(rounds_loops.one_round, type(loss), arguments)
 
+        fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
+
         def step(n: int, y: float, weight: float) -> float:
-            yhat = entry(*self._fixed, *last, n, y, weight)
-            while yhat != yhat:
+            nonlocal fixed, bound_entry
+            while True:
+                if self._fixed is not fixed:  # room was made since
+                    fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
+                yhat = bound_entry(n, y, weight)
+                if yhat == yhat:
+                    return yhat
                 self._mend(n)
-                yhat = entry(*self._fixed, *last, n, y, weight)
-            return yhat
 
         return step
 

@@ -47,7 +47,7 @@ class NamedRow:
         if len(x) != self._count or self.state.row_values is not self._values:
             self._prepare(len(x))
         try:
-            self._pack(*x.values(), *self._ones)
+            self._pack(*x.values())
         except (struct.error, TypeError, ValueError, OverflowError):
             raise self._culprit(x) from None
         if [*x] != self._keys:
@@ -58,23 +58,23 @@ class NamedRow:
         """For rows of another length, or after the state made room: where and how to write them."""
         self._keys, self._new = None, {}
         self._count, self._total = count, count + self.intercept
-        self._ones: tuple[float, ...] = (1.0,) if self.intercept else ()
         indices, self._values = self.state.reserve(self._total)
-        self._pack = partial(struct.Struct(f"{self._total}d").pack_into, self._values.data, 0)
-        self._pack_indices = partial(struct.Struct(f"{self._total}Q").pack_into, indices.data, 0)
+        self._pack = partial(struct.Struct(f"{count}d").pack_into, self._values.data, 0)
+        self._pack_indices = partial(struct.Struct(f"{count}Q").pack_into, indices.data, 0)
+        if self.intercept:  # the last entry, written once
+            indices[count], self._values[count] = self.names[INTERCEPT], 1.0
 
     def _look_up(self, keys: list[str]) -> None:
         self._keys, self._new = None, {}
         names = self.names
-        extra = (names[INTERCEPT],) if self.intercept else ()
         try:
-            self._pack_indices(*map(names.__getitem__, keys), *extra)
+            self._pack_indices(*map(names.__getitem__, keys))
         except KeyError:
             for key in keys:
                 if key not in names:
                     self._new[key] = len(names) + len(self._new)
             both = {**names, **self._new}
-            self._pack_indices(*map(both.__getitem__, keys), *extra)
+            self._pack_indices(*map(both.__getitem__, keys))
         self._keys = keys
 
     def keep(self) -> None:

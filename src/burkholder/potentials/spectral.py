@@ -82,9 +82,7 @@ def tangent_exponent(H: ArrayLike, M: ArrayLike, rate: ArrayLike) -> Array:
     return eta * np.asarray(H) - eta**2 * np.asarray(M)
 
 
-def value(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float
-) -> Array:
+def value(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float) -> Array:
     """U = a + (r/η)·[log tr exp(ηH − ½η²L²M) − log D] (`thm:matrix_burkholder`).
 
     >>> float(value(0.0, np.zeros((3, 3)), np.zeros((3, 3)), 0.1, 2.0, 1.0))
@@ -94,9 +92,7 @@ def value(
     return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
 
 
-def target(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float
-) -> Array:
+def target(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float) -> Array:
     """V = a + r·λ₁(H − ½ηL²M) − r·log D/η (`eq:matrix_v`), never above `value`."""
     A = exponent(H, M, rate, lipschitz)
     return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
@@ -122,7 +118,12 @@ def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike,
 
 
 def mixture_value(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
+    a: ArrayLike,
+    H: ArrayLike,
+    M: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
     lipschitz: float,
 ) -> Array:
     """U = a + κ·[Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D − 1]: no radius, no rate to choose. Σπ_k = 1.
@@ -139,7 +140,12 @@ def clipped(yhat: Array, bound: float) -> Array:
 
 
 def sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rate: ArrayLike,
+    radius: float,
+    lipschitz: float,
     bound: float = np.inf,
 ) -> Array:
     """`eq:matrix_pred`: ŷ = clip_B(−(r/2Lη)·[log tr exp(A₊) − log tr exp(A₋)]), A± the state after δ = ±L.
@@ -153,19 +159,23 @@ def sign_flip(
     return clipped(np.asarray(-radius / (2.0 * lipschitz * np.asarray(rate)) * gap), bound)
 
 
-def tangent(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, bound: float = np.inf
-) -> Array:
+def tangent(H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, bound: float = np.inf) -> Array:
     """ŷ = −r·⟨P, H(X)⟩ with P = exp(ηH − η²M)/tr exp(ηH − η²M)."""
     eigenvalues, vectors = np.linalg.eigh(tangent_exponent(H, M, rate))
     weights = np.exp(eigenvalues - log_sum_exp(eigenvalues)[..., None])
-    rotated = np.einsum("...ji,...jk,...ki->...i", vectors, hermitian(X), vectors)
-    return clipped(np.asarray(-radius * (weights * rotated).sum(-1)), bound)
+    P = (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return clipped(np.asarray(-radius * (P * hermitian(X)).sum((-2, -1))), bound)
 
 
 def mixture_sign_flip(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float,
-    lipschitz: float, bound: float = np.inf,
+    H: ArrayLike,
+    M: ArrayLike,
+    X: ArrayLike,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
+    lipschitz: float,
+    bound: float = np.inf,
 ) -> Array:
     """The sign flip of `mixture_value`: ŷ = clip_B(−(κ/2L)(e^P − e^Q)), P, Q the log mixture after δ = ±L."""
     squares, step = np.asarray(M) + square(X), lipschitz * hermitian(X)
@@ -203,19 +213,31 @@ def mixture_bound(
     The inner term is the conjugate sup_z {ρz − κπ_k e^{η_k z}/D}; where its maximiser would be at z < 0 it is
     still a valid upper bound, so nothing is cut off. ρ = 0 gives κ.
     """
-    M, rates = np.asarray(M), np.asarray(rates, dtype=float)
-    rho, top = np.asarray(nuclear, dtype=float)[..., None], largest(M)[..., None]
+    M = np.asarray(M)
+    return mixture_bound_from(nuclear, largest(M), M.shape[-1], rates, masses, kappa, lipschitz)
+
+
+def mixture_bound_from(
+    nuclear: ArrayLike,
+    top: ArrayLike,
+    dimension: int,
+    rates: ArrayLike,
+    masses: ArrayLike,
+    kappa: float,
+    lipschitz: float,
+) -> Array:
+    """`mixture_bound` when ‖ΣM‖ = top and D = dimension are known already."""
+    eta = np.asarray(rates, dtype=float)
+    rho, norm = np.asarray(nuclear, dtype=float)[..., None], np.asarray(top, dtype=float)[..., None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(rho * M.shape[-1] / (kappa * np.asarray(masses) * rates)) - 1.0
-        terms = 0.5 * rates * lipschitz**2 * rho * top + rho / rates * logs
+        logs = np.log(rho * dimension / (kappa * np.asarray(masses) * eta)) - 1.0
+        terms = 0.5 * eta * lipschitz**2 * rho * norm + rho / eta * logs
     return np.asarray(kappa + np.where(rho > 0.0, terms, 0.0).min(-1))
 
 
 def lowering_bound(ceiling: ArrayLike, dimension: int, radius: float, lipschitz: float) -> Array:
     """A = (√2 + ½)·rL·sqrt(Λ·log D), of the sign flip when η = sqrt(2 log D/(L²Λ)) falls as Λ doubles."""
-    return np.asarray(
-        (np.sqrt(2.0) + 0.5) * radius * lipschitz * np.sqrt(np.asarray(ceiling) * np.log(dimension))
-    )
+    return np.asarray((np.sqrt(2.0) + 0.5) * radius * lipschitz * np.sqrt(np.asarray(ceiling) * np.log(dimension)))
 
 
 def lowering_cost(M: ArrayLike, rate: Any, lower: Any, radius: float, lipschitz: float) -> Array:

@@ -1,0 +1,10 @@
+"""Auto: the default learner, nothing to tune."""
+
+from __future__ import annotations
+
+from burkholder.auto.certificate import AutoCertificate
+from burkholder.auto.learner import Auto
+from burkholder.auto.multiclass import AutoMulticlass
+from burkholder.auto.result import Run
+
+__all__ = ["Auto", "AutoCertificate", "AutoMulticlass", "Run"]

@@ -1,0 +1,173 @@
+"""What an Auto guarantees at this moment, from its state alone.
+
+loss ≤ loss of lane k + cost_k for every lane, and through the tangent lanes, for every |u_i| ≤ R,
+loss ≤ Σℓ(⟨u, x̂_t⟩, y_t) + 2R·Σ_i sqrt(s_i) + (radius and clipping costs) + cost_k.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burkholder import losses
+from burkholder.auto.aggregate import FLOOR
+from burkholder.auto.plan import HEDGE, MIX_LOG, RADII, Plan, lane_names
+from burkholder.auto.state import (
+    CLIPPED_LABELS,
+    ETA,
+    FEATURES,
+    FULL_ON,
+    GAP,
+    HEAVY,
+    LEARNT_LOSS,
+    LOSS,
+    RADIUS_SCALE,
+    RANGE,
+    ROUNDS,
+    SURPRISE,
+    SURPRISES,
+    UNIT,
+    WEIGHT_SUM,
+    State,
+)
+from burkholder.auto.tangent import square_function
+from burkholder.certificates import Assumption, Certificate, Guarantee
+from burkholder.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One lane: its cumulative loss, and how much more the aggregate may have lost at most."""
+
+    name: str
+    loss: float
+    cost: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """One tangent lane: against every |u_i| ≤ radius (target units), its regret is at most `bound`.
+
+    `realised` is the same quantity read off the stream, Σδŷ + R·Σ_i|g_i|: never above `bound`.
+    """
+
+    radius: float
+    bound: float
+    realised: float
+    potential: float
+    lane: Lane
+
+
+@dataclass(frozen=True)
+class AutoCertificate(Certificate):
+    """A certificate with every lane's loss, and a regret bound for every radius."""
+
+    lanes: tuple[Lane, ...] = ()
+    tangents: tuple[Tangent, ...] = ()
+
+    def bound(self, radius: float) -> float:
+        """The regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at most this."""
+        wide = [t.bound + t.lane.cost for t in self.tangents if t.radius >= radius * (1.0 - 1e-12)]
+        if not wide:
+            largest = max(t.radius for t in self.tangents)
+            raise BadInput("radius", radius, f"no tangent lane reaches so far; the largest radius is {largest:g}")
+        return min(wide)
+
+    def to_dict(self) -> dict[str, Any]:
+        data = super().to_dict()
+        data["lanes"] = [vars(lane).copy() for lane in self.lanes]
+        data["tangents"] = [
+            {"radius": t.radius, "bound": t.bound + t.lane.cost, "realised": t.realised + t.lane.cost}
+            for t in self.tangents
+        ]
+        return data
+
+
+def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate:
+    """The certificate of a state; `unit` is what one unit of internal loss is worth."""
+    s = state.scalars
+    rounds = int(s[ROUNDS])
+    costs = lane_costs(plan, state)
+    paid = state.lane_loss - np.log(state.likelihood)
+    lanes = tuple(
+        Lane(name, float(paid[k]) * unit, float(costs[k]) * unit, float(state.weight[k]))
+        for k, name in enumerate(lane_names(plan))
+    )
+    tangents = tuple(_tangent(plan, state, k, unit, lanes[plan.tangents + k]) for k in range(len(RADII)))
+    clipped = int(s[CLIPPED_LABELS])
+    best = min(lanes, key=lambda lane: lane.loss + lane.cost)
+    learnt = float(s[LEARNT_LOSS]) * unit
+    guarantees = [
+        Guarantee("against the lanes", f"cumulative loss ≤ this: loss of '{best.name}' ({best.loss:.6g}) + its cost",
+                  best.loss + best.cost, clipped == 0 or learnt == float(s[LOSS]) * unit),
+        Guarantee("realised", "cumulative loss − smallest loss of a lane", learnt - min(t.loss for t in lanes)),
+    ]
+    for t in tangents:
+        guarantees.append(Guarantee(
+            f"regret, |u_i| ≤ {t.radius:g}",
+            f"loss − loss of any linear ⟨u, x̂⟩ ≤ this; shown by this very stream: {t.realised + t.lane.cost:.6g}",
+            t.bound + t.lane.cost, clipped == 0,
+        ))
+    return AutoCertificate(
+        learner="auto", loss=losses.name(loss), rounds=rounds, cumulative_loss=float(s[LOSS]) * unit,
+        potential=tangents[1].potential, guarantees=tuple(guarantees),
+        assumptions=_assumptions(plan, clipped), notes=_notes(plan, state, unit), lanes=lanes, tangents=tangents,
+    )
+
+
+def lane_costs(plan: Plan, state: State) -> np.ndarray:
+    """How much more than each lane the aggregate may have lost, in internal units."""
+    s = state.scalars
+    surprise = np.log(1.0 / state.prior[: plan.lanes])
+    if plan.mixing == HEDGE:
+        return s[GAP] + surprise / math.log(plan.lanes) * max(s[GAP], FLOOR * s[RANGE])
+    if s[ETA] == 0.0:  # squared loss before any two labels differed: every lane played the same
+        return np.full(plan.lanes, s[SURPRISE])
+    return (surprise + math.log(s[ROUNDS] + 1.0)) / s[ETA] + s[SURPRISE]
+
+
+def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tangent:
+    at, features = 16 * plan.groups, int(state.scalars[FEATURES])
+    g, s = state.lanes[:features, at + k], state.lanes[:features, at + 4 + k]
+    radius = RADII[k] * float(state.scalars[RADIUS_SCALE])
+    extra = float(state.clip_cost[k])
+    bound = 2.0 * radius * float(np.sqrt(s).sum()) + float(state.jump[k]) + extra
+    realised = float(state.bias[k]) + radius * float(np.abs(g).sum()) + extra
+    potential = float(state.bias[k]) + radius * sum(square_function(a, b) for a, b in zip(g, s))
+    label_unit = float(state.scalars[UNIT])
+    return Tangent(radius * label_unit, bound * unit, realised * unit, potential * unit, lane)
+
+
+def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:
+    if plan.mixing == MIX_LOG or plan.steep or plan.range_given:
+        return ()
+    return (Assumption(
+        "steady labels", "no label lies more than ten ranges outside the range of those before it",
+        limit=0.0, worst=float(clipped), violations=clipped,
+        still_holds="every guarantee, for the losses with those labels brought to the end of that interval",
+    ),)
+
+
+def _notes(plan: Plan, state: State, unit: float) -> tuple[str, ...]:
+    s = state.scalars
+    notes = ["comparators are linear in x̂: each feature over its running maximum"
+             + (", and the constant 1" if plan.intercept else "")]
+    if plan.mixing == MIX_LOG:
+        cost = float(s[WEIGHT_SUM]) * math.log1p(math.exp(-30.0))
+        notes.append(f"clipping log-odds to ±30 cost at most {cost:.2g}, included in the regret bounds")
+    elif not plan.steep:
+        notes.append(f"clipping to the range of labels seen cost a tangent lane at most "
+                     f"{float(state.clip_cost.max()) * unit:.3g}, included in the regret bounds")
+    if s[SURPRISES] > 0:
+        cause = "a weight above 1" if plan.mixing == MIX_LOG else "a label outside the range seen or a weight above 1"
+        notes.append(f"{int(s[SURPRISES])} rounds paid more than the aggregation promises ({cause}): "
+                     f"{float(s[SURPRISE]) * unit:.4g} in all, measured and included in every cost")
+    if s[HEAVY] > 0:
+        notes.append(f"{int(s[HEAVY])} rounds had a weight above 1")
+    if plan.full_lanes and s[FULL_ON] == 0.0:
+        notes.append("the full-covariance lanes became their diagonal twins when the features were too many")
+    return tuple(notes)

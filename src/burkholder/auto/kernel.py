@@ -1,0 +1,166 @@
+"""One round and the compiled loop over rounds. `predict`, `update` and `run` all go through these functions."""
+
+from __future__ import annotations
+
+from burkholder.auto import aggregate, features, full, kalman, stack, tangent
+from burkholder.auto.chosen import paid, slope
+from burkholder.auto.inlined import inlined, uncounted
+from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
+from burkholder.auto.simd import load8, store
+from burkholder.auto.state import (
+    CLIPPED_LABELS,
+    ETA,
+    FEATURES,
+    FULL_ON,
+    HEAVY,
+    HIGH,
+    LABEL_SQUARES,
+    LABELS,
+    LEARNT_LOSS,
+    LOSS,
+    LOW,
+    RADIUS_SCALE,
+    ROUNDS,
+    UNIT,
+    WEIGHT_SUM,
+)
+from burkholder.auto.steps import step
+
+LIMIT = 30.0  # log-odds beyond ±30 are not told apart
+LARGEST = 1e100  # in units of the first nonzero label
+
+
+@inlined
+def play(plan, state, work, m):  # type: ignore[no-untyped-def]
+    """Every lane's output, then the aggregate, in internal units. The state is only read."""
+    kalman.forecast(plan, state, work, m)
+    tangent.forecast(plan, state, work, m)
+    full.forecast(plan, state, work, m)
+    clip(plan, state, work, 0, plan.stacks)
+    stack.forecast(plan, state, work)
+    clip(plan, state, work, plan.stacks, plan.lanes)
+    if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
+        for k in range(plan.lanes):
+            steep = 1.0 if plan.tangents <= k < plan.stacks else plan.steep
+            work.played[k] = min(max(work.out[k] * steep, -1.0), 1.0)
+    return aggregate.combine(plan, state, work)
+
+
+@inlined
+def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
+    """Log-odds within ±30, regression within the range of labels seen: both cost (almost) nothing."""
+    low, high = state.scalars[LOW], state.scalars[HIGH]
+    if plan.kinds[0] == LOGISTIC:
+        low, high = -LIMIT, LIMIT
+    for k in range(first, last):
+        p = min(max(work.out[k], low), high)
+        work.entry[k] = p
+        work.played[k] = p
+
+
+@inlined
+def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyped-def]
+    """Everything the label changes, except the statistics of the features."""
+    scalars = state.scalars
+    regression = plan.kinds[0] != LOGISTIC
+    if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
+        full.retire(plan, state)
+    kalman.reach(plan, state, work, m)
+    if regression:
+        rate = max(1.0 / (scalars[ROUNDS] + 1.0), 0.01)
+        for k in range(plan.lanes):
+            state.residual[k] += rate * (abs(work.entry[k] - y) - state.residual[k])
+    for group in range(plan.groups):
+        g, shrink = step(plan.kinds[group], load8(work.entry, 8 * group), load8(work.reach, 8 * group), y, weight,
+                         load8(state.residual, 8 * group), plan.quantile)
+        store(work.step, 8 * group, g)
+        store(work.shrink, 8 * group, shrink)
+    if regression:
+        for k in range(8 * plan.groups):
+            if full.censored(state, work.out[k], y):
+                work.step[k] = 0.0
+                work.shrink[k] = 0.0
+    for k in range(plan.tangents, plan.tangents + 4):
+        delta = weight * slope(loss, work.out[k], y)
+        # squares of anything smaller are subnormal numbers, a hundred times slower and of no consequence
+        work.step[k] = delta if abs(delta) > 1e-100 else 0.0
+        if regression:
+            more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
+            state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
+    stack.learn(plan, state, work, y, weight)
+    if scalars[FULL_ON] == 1.0:
+        full.learn(plan, state, work, m, y, weight)
+    kalman.learn(plan, state, work, m)
+    tangent.learn(plan, state, work, m)
+    aggregate.absorb(plan, loss, state, work, yhat, y, weight)
+
+
+@inlined
+def tame(plan, state, y):  # type: ignore[no-untyped-def]
+    """The label to learn from: at most ten times the range so far beyond it. One absurd label costs one round."""
+    scalars = state.scalars
+    if plan.range_given == 1 or scalars[LABELS] == 0.0:
+        return y
+    low, high = scalars[LOW], scalars[HIGH]
+    span = high - low if high > low else abs(high)
+    if span == 0.0:
+        return y
+    span *= features.GROWTH
+    return min(max(y, max(low - span, -LARGEST)), min(high + span, LARGEST))
+
+
+@inlined
+def widen(plan, state, y):  # type: ignore[no-untyped-def]
+    """Take a label into the range seen, with all that depends on it."""
+    scalars = state.scalars
+    scalars[LABEL_SQUARES] += y * y
+    scalars[LABELS] += 1.0
+    if plan.range_given == 1:
+        return
+    first = scalars[LABELS] == 1.0
+    if first or y < scalars[LOW] or y > scalars[HIGH]:
+        scalars[LOW] = y if first else min(scalars[LOW], y)
+        scalars[HIGH] = y if first else max(scalars[HIGH], y)
+        span = scalars[HIGH] - scalars[LOW]
+        if plan.mixing == MIX_SQUARE and span > 0.0:
+            if scalars[ETA] == 0.0:
+                scalars[ETA] = 2.0 / (span * span)
+            else:
+                aggregate.lower_rate(plan, state, 2.0 / (span * span))
+        if abs(y) > scalars[RADIUS_SCALE]:
+            tangent.raise_radius(plan, state, 2.0 * abs(y))
+
+
+@uncounted
+def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
+    """The prediction for one row; nothing but scratch is written."""
+    m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
+    features.scale(state, work, m, False)
+    return play(plan, state, work, m) * state.scalars[UNIT]
+
+
+@uncounted
+def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
+    """Predict, then learn, row by row. `loss` and y are in internal units (y over the unit of the labels)."""
+    scalars = state.scalars
+    for t in range(y.shape[0]):
+        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
+        features.scale(state, work, m, True)
+        p = play(plan, state, work, m)
+        yhat[t] = p * scalars[UNIT]
+        losses[t] = weight[t] * paid(loss, p, y[t])
+        scalars[LOSS] += losses[t]
+        scalars[WEIGHT_SUM] += weight[t]
+        if weight[t] > 1.0:
+            scalars[HEAVY] += 1.0
+        if plan.kinds[0] == LOGISTIC:
+            scalars[LEARNT_LOSS] += losses[t]
+            learn(plan, loss, state, work, m, p, y[t], weight[t])
+        else:
+            label = tame(plan, state, y[t])
+            if label != y[t]:
+                scalars[CLIPPED_LABELS] += 1.0
+            scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
+            learn(plan, loss, state, work, m, p, label, weight[t])
+            widen(plan, state, label)
+        scalars[ROUNDS] += 1.0

@@ -1,0 +1,156 @@
+"""What an Auto remembers: plain arrays, so that it can be compiled, grown, saved and resumed bit for bit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burkholder.auto.plan import GROUP, RADII, Plan, full_lane_specs, prior
+
+# columns of `stat`, one row a feature
+HEIGHT, COUNT, MEAN, SPREAD, DENSE, LAST, INVERSE = range(7)
+STATS = 8  # padded to a cache line
+
+# places in `scalars`
+(
+    ROUNDS, LOSS, FEATURES, UNIT, LOW, HIGH, LABELS, LABEL_SQUARES, RADIUS_SCALE, ETA, GAP, SURPRISE,
+    SURPRISES, CLIPPED_LABELS, LEARNT_LOSS, FULL_ON, HEAVY, WEIGHT_SUM,
+    RANGE,
+) = range(19)
+SCALARS = 19
+
+
+class State(NamedTuple):
+    """All that changes, and the lanes' constants. Vectors over lanes are padded to a multiple of eight.
+
+    `lanes` holds for each feature and group 8 weights and 8 variances, then g and s of the four tangent lanes.
+    """
+
+    scalars: NDArray[np.float64]
+    stat: NDArray[np.float64]  # features × STATS
+    lanes: NDArray[np.float64]  # features × (16·groups + 8)
+    slot_of: NDArray[np.int32]  # feature id → row of `stat` and `lanes`, −1 unseen
+    dense: NDArray[np.int64]
+    dense_count: NDArray[np.int64]
+    v0: NDArray[np.float64]
+    drift: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential)
+    jump: NDArray[np.float64]  # what raising the radius cost each tangent lane
+    clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
+    residual: NDArray[np.float64]  # running mean |residual| of each lane
+    full_w: NDArray[np.float64]
+    full_p: NDArray[np.float64]
+    full_spec: NDArray[np.float64]
+    stack_w: NDArray[np.float64]
+    stack_p: NDArray[np.float64]
+    weight: NDArray[np.float64]  # aggregation weight of each lane
+    prior: NDArray[np.float64]
+    lane_loss: NDArray[np.float64]  # cumulative loss of each lane
+    likelihood: NDArray[np.float64]  # log loss: e^−loss of each lane since lane_loss was last brought up to date
+    linear: NDArray[np.float64]  # cumulative linearised loss of each lane (AdaHedge)
+
+
+class Work(NamedTuple):
+    """Scratch for one row; never part of the state."""
+
+    slot: NDArray[np.int64]
+    raw: NDArray[np.float64]
+    hat: NDArray[np.float64]
+    tilde: NDArray[np.float64]
+    mark: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    out: NDArray[np.float64]  # each lane's own output
+    entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
+    played: NDArray[np.float64]  # each lane's output as aggregated
+    exact: NDArray[np.float64]  # the tangent lanes' outputs before rounding
+    reach: NDArray[np.float64]  # ΣVx² of each diagonal lane
+    step: NDArray[np.float64]
+    shrink: NDArray[np.float64]
+    mixed: NDArray[np.float64]
+    other: NDArray[np.float64]
+    column: NDArray[np.float64]  # Px of a full-covariance update
+
+
+def padded(count: int) -> int:
+    """The next multiple of eight."""
+    return -(-count // 8) * 8
+
+
+def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
+    """An empty state: variances at their prior, the stack at the average of the lanes."""
+    lanes, inputs, stacks = padded(plan.lanes), padded(plan.tangents), plan.groups
+    specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
+    side = padded(plan.full_features + 1)
+    full_p = np.zeros((plan.full_lanes, side, side))
+    for k in range(plan.full_lanes):
+        np.fill_diagonal(full_p[k], specs[k, 1])
+    scalars = np.zeros(SCALARS)
+    scalars[FEATURES] = 1.0  # slot 0 is the intercept
+    scalars[UNIT] = 1.0
+    scalars[RADIUS_SCALE] = 1.0
+    scalars[FULL_ON] = float(plan.full_lanes > 0)
+    stack_w, stack_p = np.zeros((stacks, inputs)), np.zeros((stacks, inputs, inputs))
+    stack_w[:, : plan.tangents] = 1.0 / plan.tangents
+    for k in range(plan.tangents):
+        stack_p[:, k, k] = 1.0
+    weight = np.zeros(lanes)
+    weight[: plan.lanes] = prior(plan)
+    return State(
+        scalars=scalars, stat=aligned(features, STATS), lanes=fresh_lanes(plan, features),
+        slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
+        dense_count=np.zeros(1, np.int64), v0=np.array([v for v, _ in GROUP]),
+        drift=np.array([q for _, q in GROUP]), radii=np.array(RADII), bias=np.zeros(len(RADII)),
+        jump=np.zeros(len(RADII)), clip_cost=np.zeros(len(RADII)), residual=np.zeros(lanes), full_w=np.zeros((plan.full_lanes, side)),
+        full_p=full_p, full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
+        lane_loss=np.zeros(lanes), likelihood=np.ones(lanes), linear=np.zeros(lanes),
+    )
+
+
+def aligned(rows: int, columns: int) -> NDArray[np.float64]:
+    """Zeros that begin on a cache line, so that eight numbers never straddle two."""
+    room = np.zeros(rows * columns + 8)
+    start = -(room.ctypes.data // 8) % 8
+    return room[start:start + rows * columns].reshape(rows, columns)
+
+
+def fresh_lanes(plan: Plan, features: int) -> NDArray[np.float64]:
+    """Rows of unseen features: weight 0, variance v₀, g = s = 0."""
+    rows = aligned(features, 16 * plan.groups + 8)
+    for group in range(plan.groups):
+        rows[:, 16 * group + 8:16 * group + 16] = [v for v, _ in GROUP]
+    return rows
+
+
+def new_work(plan: Plan, features: int, touched: int) -> Work:
+    """Scratch for rows that touch at most so many of so many features."""
+    lanes = padded(plan.lanes)
+    return Work(
+        slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
+        tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
+        stamp=np.zeros(1, np.int64), out=np.zeros(lanes), entry=np.zeros(lanes), played=np.zeros(lanes),
+        exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
+        other=np.zeros(lanes), column=np.zeros(max(padded(plan.full_features + 1), lanes)),
+    )
+
+
+def grown(plan: Plan, state: State, features: int, ids: int) -> State:
+    """The same state with room for more features (at least doubled, so that growth costs O(1) each)."""
+    changes: dict[str, NDArray] = {}
+    have = len(state.stat)
+    if features > have:
+        size = max(features, 2 * have)
+        stat = aligned(size, STATS)
+        stat[:have] = state.stat
+        lanes = fresh_lanes(plan, size)
+        lanes[:have] = state.lanes
+        dense = np.zeros(size, np.int64)
+        dense[:have] = state.dense
+        changes |= {"stat": stat, "lanes": lanes, "dense": dense}
+    if ids > len(state.slot_of):
+        slot_of = np.full(max(ids, 2 * len(state.slot_of)), -1, np.int32)
+        slot_of[: len(state.slot_of)] = state.slot_of
+        changes["slot_of"] = slot_of
+    return state._replace(**changes) if changes else state

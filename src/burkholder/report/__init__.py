@@ -1,0 +1,5 @@
+"""The report of a run: one page that opens anywhere, with charts of loss, certificate and potential."""
+
+from burkholder.report.recorder import Recorder
+
+__all__ = ["Recorder"]

@@ -1,0 +1,14 @@
+"""Burkholder learners as river models: a regressor, a classifier, an aggregator of models, a recommender."""
+
+from burkholder.errors import MissingExtra
+
+try:
+    import river  # noqa: F401
+except ImportError:
+    raise MissingExtra("river", "river") from None
+
+from burkholder.river.experts import ExpertRegressor
+from burkholder.river.models import BurkholderClassifier, BurkholderRegressor
+from burkholder.river.recommender import BurkholderRecommender
+
+__all__ = ["BurkholderClassifier", "BurkholderRecommender", "BurkholderRegressor", "ExpertRegressor"]

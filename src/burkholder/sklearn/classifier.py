@@ -1,0 +1,155 @@
+"""Classification: two classes by one learner, more by one learner each against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from burkholder.errors import BadInput
+from burkholder.sklearn.estimator import StreamEstimator, padded_weights
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if estimator._probabilistic:
+        return True
+    raise AttributeError(f"the {estimator.loss!r} loss gives no probabilities; loss='logistic' does")
+
+
+class BurkholderClassifier(ClassifierMixin, StreamEstimator):
+    """Online classification with a certificate, as a scikit-learn estimator.
+
+    Parameters
+    ----------
+    learner : "auto" (nothing to tune) or any name of `burkholder list`
+    loss : "logistic" (with `predict_proba`) or "hinge"
+    options : further options of the learner, such as {"radius": 10.0}
+    intercept : whether to add a constant feature
+    passes : how often `fit` goes through the rows, in the order given (`partial_fit` goes once)
+
+    Attributes
+    ----------
+    classes_ : the labels; learner_ : the burkholder learner, or a list of them, one a class, for three classes or more
+    certificate_ : the certificate, or a dict from class to its certificate; n_iter_ : passes made
+    coef_, intercept_ : the weights, one row a learner, where the learner is linear in the features
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> y = np.where(X[:, 0] > 0, "up", "down")
+    >>> model = BurkholderClassifier("adagrad", options={"radius": 5.0}, passes=3).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.predict_proba(X[:1]).shape
+    (True, (1, 2))
+    """
+
+    def __init__(self, learner: str = "auto", loss: str = "logistic", options: dict[str, Any] | None = None,
+                 intercept: bool = True, passes: int = 1) -> None:
+        super().__init__(learner, loss, options, intercept, passes)
+
+    # --- learning ----------------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderClassifier:
+        """Start afresh and learn the rows, `passes` times."""
+        self._check_settings()
+        rows, y, weight = self._rows_and_targets(X, y, sample_weight, reset=True)
+        check_classification_targets(y)
+        classes = np.unique(y)
+        learners = self._fresh(len(classes))
+        for _ in range(self.passes):
+            self._learn(learners, classes, rows, y, weight)
+        self.classes_, self.learner_, self.n_iter_ = classes, learners, int(self.passes)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> BurkholderClassifier:
+        """Learn these rows too, once. The first call must name all classes."""
+        first = not hasattr(self, "learner_")
+        self._check_settings()
+        if first and classes is None:
+            raise BadInput("classes", None, "the first call of partial_fit must name all classes")
+        if classes is not None:
+            classes = np.unique(classes)
+            if not first and not np.array_equal(classes, self.classes_):
+                raise BadInput("classes", classes.tolist(), f"the first call named {self.classes_.tolist()}")
+        known = classes if first else self.classes_
+        rows, y, weight = self._rows_and_targets(X, y, sample_weight, reset=first)
+        check_classification_targets(y)
+        if not np.isin(y, known).all():
+            raise BadInput("y", sorted(set(np.asarray(y).tolist()) - set(known.tolist())), f"classes are {known.tolist()}")
+        learners = self._fresh(len(known)) if first else self.learner_
+        self._learn(learners, known, rows, y, weight)
+        self.classes_, self.learner_, self.n_iter_ = known, learners, 1
+        return self
+
+    def _fresh(self, classes: int) -> Any:
+        learner = self._open()  # settings are checked even where one class leaves nothing to learn
+        return learner if classes <= 2 else [learner, *(self._open() for _ in range(classes - 1))]
+
+    def _learn(self, learners: Any, classes: np.ndarray, rows: Any, y: np.ndarray, weight: Any) -> None:
+        if len(classes) <= 2:
+            self._feed(learners, rows, np.where(y == classes[-1], 1.0, -1.0), weight)
+            return
+        for label, learner in zip(classes, learners):
+            self._feed(learner, rows, np.where(y == label, 1.0, -1.0), weight)
+
+    # --- predicting --------------------------------------------------------------------------------------
+    def decision_function(self, X: Any) -> np.ndarray:
+        """ŷ: one number a row for two classes, one a class for more."""
+        rows = self._fitted_rows(X)
+        if not isinstance(self.learner_, list):
+            return self._ask(self.learner_, rows)
+        return np.column_stack([self._ask(learner, rows) for learner in self.learner_])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely class of every row."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.full(len(scores), self.classes_[0])
+        return self.classes_[(scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities by the logistic function; with three classes or more, each against the rest, scaled to sum 1."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        # scaled in the exponent: far from every class the shares still make sense
+        logs = -np.logaddexp(0.0, -scores)
+        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    # --- learned attributes ------------------------------------------------------------------------------
+    @property
+    def certificate_(self) -> Any:
+        """The certificate over the rows learned so far; by class, each against the rest, for three or more."""
+        check_is_fitted(self, "learner_")
+        if not isinstance(self.learner_, list):
+            return self.learner_.certificate()
+        return {label: learner.certificate() for label, learner in zip(self.classes_.tolist(), self.learner_)}
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the features, one row a learner."""
+        return np.array([coef for _, coef in self._weights()])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The weights of the constant."""
+        return np.array([intercept for intercept, _ in self._weights()])
+
+    def _weights(self) -> list[tuple[float, np.ndarray]]:
+        check_is_fitted(self, "learner_")
+        learners = self.learner_ if isinstance(self.learner_, list) else [self.learner_]
+        return [padded_weights(learner, self.n_features_in_) for learner in learners]

@@ -1,0 +1,88 @@
+"""Regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from burkholder.sklearn.estimator import StreamEstimator, padded_weights
+
+
+class BurkholderRegressor(RegressorMixin, StreamEstimator):
+    """Online regression with a certificate, as a scikit-learn estimator.
+
+    Parameters
+    ----------
+    learner : "auto" (nothing to tune) or any name of `burkholder list`
+    loss : "squared", "absolute", "huber", "pinball" or "epsilon-insensitive"
+    options : further options of the learner and the loss, such as {"radius": 10.0, "quantile": 0.9}
+    intercept : whether to add a constant feature
+    passes : how often `fit` goes through the rows, in the order given (`partial_fit` goes once)
+
+    Attributes
+    ----------
+    learner_ : the burkholder learner; certificate_ : its certificate; n_iter_ : passes made
+    coef_, intercept_ : the weights, where the learner is linear in the features
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).standard_normal((300, 3))
+    >>> model = BurkholderRegressor("adagrad", options={"radius": 3.0}, passes=5).fit(X, X @ [1.0, -2.0, 0.5] + 3.0)
+    >>> bool(model.score(X, X @ [1.0, -2.0, 0.5] + 3.0) > 0.99), model.coef_.shape
+    (True, (3,))
+    >>> model.certificate_.rounds
+    1500
+    """
+
+    def __init__(self, learner: str = "auto", loss: str = "squared", options: dict[str, Any] | None = None,
+                 intercept: bool = True, passes: int = 1) -> None:
+        super().__init__(learner, loss, options, intercept, passes)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderRegressor:
+        """Start afresh and learn the rows, `passes` times."""
+        self._check_settings()
+        rows, targets, weight = self._rows_and_targets(X, y, sample_weight, reset=True, y_numeric=True)
+        learner = self._open()
+        for _ in range(self.passes):
+            self._feed(learner, rows, np.asarray(targets, float), weight)
+        self.learner_, self.n_iter_ = learner, int(self.passes)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderRegressor:
+        """Learn these rows too, once."""
+        first = not hasattr(self, "learner_")
+        self._check_settings()
+        rows, targets, weight = self._rows_and_targets(X, y, sample_weight, reset=first, y_numeric=True)
+        learner = self._open() if first else self.learner_
+        self._feed(learner, rows, np.asarray(targets, float), weight)
+        self.learner_, self.n_iter_ = learner, 1
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """ŷ for every row."""
+        rows = self._fitted_rows(X)
+        return self._ask(self.learner_, rows)
+
+    @property
+    def certificate_(self) -> Any:
+        """What was promised and what is proved, over the rows learned so far."""
+        check_is_fitted(self, "learner_")
+        return self.learner_.certificate()
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the features."""
+        return self._weights()[1]
+
+    @property
+    def intercept_(self) -> float:
+        """The weight of the constant."""
+        return self._weights()[0]
+
+    def _weights(self) -> tuple[float, np.ndarray]:
+        check_is_fitted(self, "learner_")
+        return padded_weights(self.learner_, self.n_features_in_)

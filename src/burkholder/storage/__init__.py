@@ -1,0 +1,163 @@
+"""Saving learners: `save`, `load`, `inspect`; one file, no pickle, atomic, checked, resumed bit for bit."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+from burkholder import __version__
+from burkholder.errors import BadInput, BurkholderError
+from burkholder.storage import container
+from burkholder.storage.container import BadFile
+
+# Kind in the file -> (module, class). Only these can be made by loading a file.
+KINDS: dict[str, tuple[str, str]] = {
+    "Learner": ("burkholder.learner", "Learner"),
+    "Auto": ("burkholder.auto", "Auto"),
+    "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
+    "Experts": ("burkholder.experts", "Experts"),
+    "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
+    "Audit": ("burkholder.audit", "Audit"),
+}
+
+
+def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
+    """(kind, header, arrays) of anything that can be saved."""
+    kind = type(learner).__name__.replace("MergedLearner", "Learner")
+    if kind not in KINDS or type(learner).__module__.split(".")[0] != "burkholder":
+        raise BadInput("learner", kind, f"these can be saved: {', '.join(KINDS)}")
+    if kind in ("Learner", "Audit"):
+        from burkholder.storage import learners
+
+        header, arrays = (learners.learner_out if kind == "Learner" else learners.audit_out)(learner)
+    else:
+        header, arrays = learner.state_dict()
+    return kind, header, arrays
+
+
+def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
+    """The learner as the bytes of a model file; `extra` is plain data to keep beside it."""
+    from burkholder.storage.words import encode
+
+    kind, header, arrays = _described(learner)
+    about = {"rounds": int(getattr(learner, "rounds", 0)), "library": __version__}
+    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "state": encode(header)}, arrays)
+
+
+def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
+    """The learner from such bytes."""
+    return unpack_with_extra(data, path, **given)[0]
+
+
+def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
+    """(learner, extra). Everything is verified first: on any error nothing was made."""
+    from burkholder.storage.words import decode
+
+    header, arrays = container.unseal(data, path)
+    try:
+        kind = header["kind"]
+        if kind not in KINDS:
+            raise BadFile(path, f"it holds a {kind!r}, which this version does not know")
+        return _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+    except BadInput as error:
+        if error.argument in ("function", "loss", "features") and (error.value is None or given):
+            raise
+        raise BadFile(path, f"its content does not fit together: {error}") from None
+    except BurkholderError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error})") from None
+
+
+def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
+    module, name = KINDS[kind]
+    if kind == "Learner":
+        from functools import partial
+
+        from burkholder.storage.learners import learner_in
+
+        return partial(learner_in, **given)
+    for key, part in given.items():
+        if part is not None:
+            raise BadInput(key, part, f"a saved {kind} brings its own {key}; leave it out")
+    if kind == "Audit":
+        from burkholder.storage.learners import audit_in
+
+        return audit_in
+    from_state = getattr(importlib.import_module(module), name).from_state
+    return _checked(from_state) if kind == "Auto" else from_state
+
+
+def _checked(from_state: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled loops trust their arrays: those of a file must look like a fresh learner's, and point inside themselves."""
+
+    def make(header: dict[str, Any], arrays: container.Arrays) -> Any:
+        learner = from_state(header, arrays)
+        fresh = type(learner)(header["loss"], intercept=header["intercept"], low=header["low"], high=header["high"],
+                              full_features=header["full_features"], **header["options"])
+        state = learner.state._asdict()
+        rows = {"stat", "lanes", "dense", "slot_of"}  # one row a feature; all other shapes are fixed
+        for name, expected in fresh.state._asdict().items():
+            mine, grows = state[name], name in rows
+            if mine.dtype != expected.dtype or mine.shape[grows:] != expected.shape[grows:] or mine.ndim != expected.ndim:
+                raise ValueError(f"the array {name!r} has another shape")
+        room = len(state["stat"])
+        if len(state["lanes"]) != room or len(state["dense"]) != room or not 0 <= int(state["dense_count"][0]) <= room:
+            raise ValueError("the arrays of features differ in length")
+        for name in ("slot_of", "dense"):
+            if state[name].size and not (state[name].min() >= -1 and state[name].max() < room):
+                raise ValueError(f"the array {name!r} points outside")
+        return learner
+
+    return make
+
+
+def save(learner: Any, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
+    """Write the learner to one file. The path holds the old file or the new one at every moment, never a part.
+
+    >>> import tempfile, os, burkholder as bk
+    >>> from burkholder.storage import load, save
+    >>> learner = bk.Learner("adagrad", loss="absolute", radius=2.0)
+    >>> learner.update({"a": 1.0}, 1.0)
+    >>> path = os.path.join(tempfile.mkdtemp(), "small.bk")
+    >>> save(learner, path)
+    >>> load(path).predict({"a": 1.0}) == learner.predict({"a": 1.0})
+    True
+    """
+    container.write(path, pack(learner, extra))
+
+
+def load(path: str | os.PathLike[str], *, function: Any = None, loss: Any = None, features: Any = None) -> Any:
+    """The learner as it was saved, to go on bit for bit.
+
+    Parts that were Python code of your own (a function, a loss, a feature map) are not in the file: give them.
+    """
+    given = {"function": function, "loss": loss, "features": features}
+    return unpack(container.read(path), str(path), **{key: part for key, part in given.items() if part is not None})
+
+
+def load_with_extra(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """(learner, what `save` was given as `extra`)."""
+    return unpack_with_extra(container.read(path), str(path))
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file holds, without making the learner. The checksum is verified."""
+    from burkholder.storage.words import decode, shown
+
+    data = container.read(path)
+    header, arrays = container.unseal(data, str(path))
+    try:
+        state, extra = decode(header["state"]), decode(header["extra"])
+        return {
+            "path": str(path), "bytes": len(data), "schema": container.SCHEMA, "sha256": data[-32:].hex(),
+            "kind": header["kind"], **header["about"], "settings": shown(state), "extra": shown(extra),
+            "arrays": {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in arrays.items()},
+        }
+    except (BurkholderError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadFile(str(path), f"its header cannot be understood ({error})") from None
+
+
+__all__ = ["BadFile", "inspect", "load", "load_with_extra", "pack", "save", "unpack", "unpack_with_extra"]
