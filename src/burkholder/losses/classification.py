@@ -10,16 +10,14 @@ from burkholder.losses.dispatch import formulas
 
 def _logistic(loss, yhat, y):  # type: ignore[no-untyped-def]
     m = y * yhat
-    # ln(1+e^{-m}) without overflow on either side
-    return math.log1p(math.exp(-m)) if m > 0.0 else math.log1p(math.exp(m)) - m
+    # ln(1+e^{-m}) without overflow on either side; one exponential serves both formulas, without a branch
+    return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
 
 
 def _logistic_slope(loss, yhat, y):  # type: ignore[no-untyped-def]
     m = y * yhat
-    if m > 0.0:
-        e = math.exp(-m)
-        return -y * (e / (1.0 + e))
-    return -y / (1.0 + math.exp(m))
+    e = math.exp(-abs(m))
+    return -y * ((e if m > 0.0 else 1.0) / (1.0 + e))
 
 
 @formulas(_logistic, _logistic_slope)
@@ -30,7 +28,7 @@ class Logistic(NamedTuple):
         return 1.0
 
     def curvature(self, bound: float) -> float:
-        e = math.exp(-min(bound, 745.0))
+        e = math.exp(-bound)  # 0 for an unbounded range: the curvature dies out in the tails
         return e / (1.0 + e) ** 2
 
 

@@ -46,14 +46,14 @@ def derivative(loss: Any, yhat: float, y: float) -> float:
     return _DERIVATIVES[type(loss)](loss, yhat, y)
 
 
-@overload(value, inline="always")
+@overload(value)
 def _compiled_value(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
         return _VALUES[loss.instance_class]
     return None
 
 
-@overload(derivative, inline="always")
+@overload(derivative)
 def _compiled_derivative(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
         return _DERIVATIVES[loss.instance_class]

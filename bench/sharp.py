@@ -1,0 +1,85 @@
+"""Sharp constants and the martingale lab: every row, its bracket and its time. Prints tables, writes out/sharp.json.
+
+Run from the repository root: python bench/sharp.py [--quick]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from burkholder.functions.registry import CATALOGUE, REFUTED
+from burkholder.lab import trees
+from burkholder.lab.expectation import expectation
+from burkholder.lab.inequalities import inequality
+from burkholder.lab.matrix_square import hardest
+from burkholder.lab.necessary import tight
+from burkholder.lab.sharp import names, sharp
+
+
+def constants() -> list[dict]:
+    print(f"{'inequality':34s} {'constant':>13s} {'theory':>13s} {'lower':>12s} {'upper':>12s} {'width':>8s}"
+          f" {'program':>10s} {'proved':>6s} {'seconds':>7s}")
+    rows = []
+    for name in names():
+        found = sharp(name)
+        rows.append(found.to_dict())
+        print(f"{name:34s} {found.constant:13.8f} {found.known:13.8f} {found.lower:12.6f} {found.upper:12.6f}"
+              f" {found.width:8.1e} {found.estimate:10.5f} {found.proved!s:>6s} {found.seconds:7.2f}", flush=True)
+    worst = max(abs(row["constant"] - row["known"]) for row in rows)
+    print(f"largest error {worst:.1e}, widest bracket {max(r['upper'] - r['lower'] for r in rows):.1e},"
+          f" slowest {max(r['seconds'] for r in rows):.1f} s")
+    return rows
+
+
+def inequalities(seconds: float) -> list[dict]:
+    print(f"\n{'function':34s} {'dim':>3s} {'trees':>7s} {'largest E V / size':>18s}  verdict")
+    rows = []
+    for name in [*CATALOGUE, *REFUTED]:
+        found = inequality(name)
+        attack = found.search(rounds=4, seconds=seconds)
+        relative = attack.best.value / max(attack.best.magnitude, 1e-300)
+        rows.append({"function": name, "inequality": found.name, "statement": found.statement, **attack.to_dict()})
+        verdict = "REFUTED" if attack.refuted else "not refuted"
+        print(f"{name:34s} {found.dim:3d} {attack.evaluations:7d} {relative:18.2e}  {verdict}", flush=True)
+    return rows
+
+
+def tightness(rounds: int, paths: int) -> list[dict]:
+    print(f"\n{'learner':34s} {'hardest':>13s} {'regret':>10s} {'bound':>10s} {'ratio':>6s}")
+    rows = []
+    for name, entry in CATALOGUE.items():
+        if entry.curved:
+            continue
+        found = tight(name, rounds=rounds, paths=paths)
+        rows.append(found.to_dict())
+        print(f"{name:34s} {found.process:>13s} {found.regret:10.4g} {found.bound:10.4g}"
+              f" {found.ratio:6.3f} ± {found.error:.3f}", flush=True)
+    return rows
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    result: dict = {"constants": constants()}
+    result["inequalities"] = inequalities(0.3 if quick else 1.0)
+    result["tightness"] = tightness(64, 200 if quick else 500)
+    began = time.perf_counter()
+    tree = trees.random(np.random.default_rng(0), 20, 1)
+    value = expectation(inequality("square-function").function, tree)
+    result["exact"] = {"paths": value.paths, "seconds": time.perf_counter() - began, "value": value.value}
+    print(f"\nexact expectation over {value.paths} paths: {result['exact']['seconds']:.2f} s")
+    worst, _ = hardest((2, 2), rounds=4, seconds=0.5 if quick else 5.0)
+    result["matrix_square"] = worst.to_dict()
+    print(f"matrix square function, 2×2, 4 rounds: largest left ÷ right found {worst.ratio:.3f}")
+    out = Path("out")
+    out.mkdir(exist_ok=True)
+    (out / "sharp.json").write_text(json.dumps(result, indent=1, ensure_ascii=False))
+    print(f"written {out / 'sharp.json'}")
+
+
+if __name__ == "__main__":
+    main()

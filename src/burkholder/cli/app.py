@@ -1,0 +1,64 @@
+"""The command `burkholder`: a table of commands, each in a light module of its own."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+# Command -> (module, function). A module that is not there is left out; none may import anything heavy at its top.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "learn": ("learn", "learn"),
+    "experts": ("experts", "experts"),
+    "complete": ("complete", "complete"),
+    "audit": ("audit", "audit"),
+    "bound": ("bound", "bound"),
+    "inspect": ("inspect", "inspect"),
+    "verify": ("verify", "verify"),
+    "sharp": ("sharp", "sharp"),
+    "tight": ("tight", "tight"),
+    "discover": ("discover", "discover"),
+    "check": ("discover", "check"),
+    "list": ("listing", "list_names"),
+}
+
+
+def found(module: str, function: str) -> Callable[..., Any] | None:
+    """The command's function, or None when its module does not exist."""
+    path = f"burkholder.cli.{module}"
+    try:
+        return getattr(importlib.import_module(path), function, None)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+        return None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from burkholder import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+def _start(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True,
+                                        help="Print the version and stop.")) -> None:
+    """Online learning with guarantees you can check."""
+
+
+def build() -> typer.Typer:
+    """The whole command."""
+    # Plain help: drawing boxes would cost more time than everything else together.
+    commands = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+                           pretty_exceptions_enable=False, callback=_start)
+    for name, (module, function) in COMMANDS.items():
+        command = found(module, function)
+        if command is not None:
+            commands.command(name)(command)
+    return commands
+
+
+app = build()

@@ -1,0 +1,53 @@
+"""The work behind `burkholder audit`: split a table into features, predictions and targets, and sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burkholder import ledger, losses
+from burkholder.errors import BadInput, BadLine
+from burkholder.streams.audited import StreamAudit
+from burkholder.streams.readers import open_reader
+from burkholder.streams.readers.columns import NUMERIC
+
+
+def audited(file: str, yhat: str, target: str | None, loss: str, options: dict[str, Any], radius: float,
+            geometry: str, reading: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The certificate of the predictions in a table: as plain data, and as text."""
+    audit = StreamAudit(loss=loss, geometry=geometry, **options)
+    if not radius > 0.0:
+        raise BadInput("radius", radius, "give a positive number")
+    classes = losses.is_classification(audit.loss)
+    format = reading.pop("format")
+    with open_reader(file, format, target=target, classes=classes, **reading) as reader:
+        if not hasattr(reader, "plan"):
+            raise BadInput("path", file, f"an audit needs a table with a column of predictions, not {reader.format}")
+        plan = reader.plan
+        column = plan.find("yhat", yhat)
+        if plan.kind[column] != NUMERIC:
+            raise BadInput("yhat", yhat, "this column holds no predictions: it is the target, dropped, or text")
+        if plan.count < 2 and not plan.offset:
+            raise BadInput("path", file, "it has no feature beside predictions and target; allow an intercept")
+        place = int(plan.slot[column]) + plan.offset
+        for batch in reader:
+            width = plan.count + plan.offset  # every column of a table gives exactly one feature
+            indices, values = (part.reshape(batch.rows, width) for part in (batch.indices, batch.values))
+            lost = indices[:, place] != place
+            if lost.any():
+                raise BadLine(file, int(batch.line[np.argmax(lost)]), f"the prediction {yhat!r} is missing")
+            kept = np.arange(width) != place
+            audit.run_batch(np.arange(batch.rows + 1) * (width - 1), indices[:, kept].ravel(), values[:, kept].ravel(),
+                            values[:, place], batch.y, batch.weight)
+        skipped = reader.bad_lines
+    certificate = audit.certificate()
+    realised = certificate.realised(radius=radius)
+    told = certificate.to_dict()
+    result = {"data": file, **told, "radius": radius, "geometry": geometry, "realised_regret_bound": realised,
+              "per_round": realised / certificate.rounds, "bad_lines": skipped}
+    if classes:
+        result["error_rate"] = float(audit.ledger[ledger.ERRORS]) / certificate.rounds
+    text = (f"{certificate}\n  regret ≤ {realised:.6g} ({realised / certificate.rounds:.6g} a round) against every "
+            f"linear comparator of size {radius:g} ({geometry})")
+    return result, text + (f"\n  {skipped:,} malformed lines skipped" if skipped else "")

@@ -1,0 +1,63 @@
+"""`burkholder discover` and `burkholder check`: find a Burkholder function, and re-verify what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from burkholder.cli.console import emit, say
+
+
+def discover(
+    source: Annotated[str, typer.Argument(
+        metavar="NAME|FILE", help="a name of the list, or a Python file that defines `problem`")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="the names of the catalogue")] = False,
+    output: Annotated[Path | None, typer.Option(help="where to write the certificate [NAME.json]")] = None,
+    json: Annotated[bool, typer.Option("--json", help="one JSON value on standard output")] = False,
+) -> None:
+    """Search for a Burkholder function with the smallest constant, and write an exact proof."""
+    from burkholder import discovery
+    from burkholder.errors import BadInput
+
+    if list_:
+        if json:
+            emit(discovery.names())
+        else:
+            for name in discovery.names():
+                print(f"{name:36s} {discovery.problem(name).words}")
+        return
+    if not source:
+        raise BadInput("name", source, f"choose one of {', '.join(discovery.names())}, or a Python file")
+    found = discovery.discover(source)
+    path = found.certificate.save(output or Path(f"{found.name}.json"))
+    result: dict[str, Any] = found.to_dict() | {"certificate": str(path)}
+    if json:
+        emit(result)
+    else:
+        print(found)
+        say(f"certificate written to {path}; re-verify it with: burkholder check {path}")
+
+
+def check(
+    certificate: Annotated[Path, typer.Argument(help="a file written by `burkholder discover`")],
+    json: Annotated[bool, typer.Option("--json", help="one JSON value on standard output")] = False,
+) -> None:
+    """Re-verify a certificate in exact arithmetic, sharing nothing with the search that wrote it."""
+    from json import JSONDecodeError, loads
+
+    from burkholder.checker import Rejected, verify
+    from burkholder.errors import BadInput, BurkholderError
+
+    try:
+        data = loads(certificate.read_text(encoding="utf-8"))
+        statement = verify(data)
+    except Rejected as rejected:
+        raise BurkholderError(f"{certificate} proves nothing: {rejected}") from None
+    except (OSError, UnicodeDecodeError, JSONDecodeError) as error:
+        raise BadInput("certificate", str(certificate), f"it cannot be read: {error}") from None
+    if json:
+        emit({"verified": True, "name": data["name"], "constant": data["constant"], "statement": statement})
+    else:
+        print(f"{data['name']}: {statement}")

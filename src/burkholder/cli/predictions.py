@@ -1,0 +1,55 @@
+"""Predictions written as they are made; the file takes its name only when it is whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from burkholder.errors import BadInput
+
+
+class Predictions:
+    """One number per line in `path` ('-': standard output; None: nowhere).
+
+    Until `keep` is called they are in `path.partial`, which stays after an interruption.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self._file: IO[str] | None = None
+        self._whole = False
+
+    @property
+    def left_over(self) -> str | None:
+        """Where unfinished predictions are, if anywhere."""
+        return None if self.path in (None, "-") or self._whole else f"{self.path}.partial"
+
+    def __enter__(self) -> Predictions:
+        if self.path == "-":
+            self._file = sys.stdout
+        elif self.path is not None:
+            try:
+                self._file = open(f"{self.path}.partial", "w", encoding="ascii")
+            except OSError as error:
+                raise BadInput("predictions", self.path, error.strerror or "it cannot be written") from None
+        return self
+
+    def write(self, yhat: Any) -> None:
+        if self._file is not None:
+            self._file.write("\n".join(map(repr, yhat.tolist())) + "\n")
+            self._file.flush()  # whoever follows a live stream sees each batch at once
+
+    def keep(self) -> None:
+        """All predictions are written: give the file its name."""
+        self._whole = True
+
+    def __exit__(self, *reason: object) -> None:
+        if self._file is None or self.path is None:
+            return
+        self._file.flush()
+        if self.path != "-":
+            self._file.close()
+            if self._whole:
+                os.replace(f"{self.path}.partial", Path(self.path))

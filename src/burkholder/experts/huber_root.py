@@ -1,0 +1,278 @@
+"""Huber-root: expert advice with nothing to tune, on any scale, with tracking.
+
+Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
+forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
+
+    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
+
+1. ŷ is the root of Σ W_kαj z_kj(ŷ) = 0: monotone in ŷ, hence inside the hull of the forecasts;
+2. W ← W·(1 + (δ̃/L_t)·z_kj(ŷ)), δ̃ = clip(δ, ±L_t);
+3. in every row (k, α): W_j ← (1−α)W_j + α·mean_i W_i.
+
+The mean of W stays 1 on every path (U = mean W − 1 is the Burkholder function of this generalised
+statistic). Everything is written in the dimensionless z, so no rate overflows at any scale of forecasts
+or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
+the share (step 3) in its first awake round.
+
+`predict` and `update` are compiled functions of a record of arrays: call them from Python, or from inside
+another compiled loop.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from burkholder.compiled import compiled
+from burkholder.experts.dispatch import aggregator
+from burkholder.experts.scale import (
+    FIRST_LIPSCHITZ,
+    FIRST_SPREAD,
+    LIPSCHITZ,
+    THETA,
+    centre,
+    clip,
+    next_limit,
+    offset,
+    price,
+    rate,
+    spread,
+)
+from burkholder.losses.dispatch import derivative
+
+SHARES = (0.0, 1e-3, 1e-2, 1e-1)
+
+
+class HuberRoot(NamedTuple):
+    """The state: the arrays change in place, the record never does."""
+
+    log_w: np.ndarray  # (rates, shares, experts): log W
+    shares: np.ndarray  # (shares,): α, the first one 0
+    scale: np.ndarray  # L₁, h, L_t; 0 while unknown
+    known: bool  # whether L was given
+    born: np.ndarray  # (experts,): has been awake once
+    cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
+    clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
+    path: np.ndarray  # (rates,): Σ_t max_j of the prices
+    path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
+
+
+def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
+          shares: tuple[float, ...] = SHARES) -> HuberRoot:
+    """A fresh state; `lipschitz` 0 means unknown (then use 48 rates).
+
+    >>> start(4, lipschitz=2.0).log_w.shape
+    (24, 4, 4)
+    """
+    known = lipschitz > 0.0
+    scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
+    return HuberRoot(
+        np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
+        np.zeros((rates, experts)), np.zeros(experts), np.zeros(rates), np.zeros(1),
+    )
+
+
+@register_jitable
+def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
+    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep."""
+    rates, shares, experts = state.log_w.shape
+    top = -math.inf
+    for k in range(rates):
+        for a in range(shares):
+            for j in range(experts):
+                if not math.isnan(x[j]):
+                    top = max(top, state.log_w[k, a, j])
+    mass = np.zeros((rates, experts))
+    for k in range(rates):
+        for a in range(shares):
+            for j in range(experts):
+                if not math.isnan(x[j]):
+                    mass[k, j] += math.exp(state.log_w[k, a, j] - top)
+    return mass
+
+
+@register_jitable
+def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
+            yhat: float) -> tuple[float, float, float]:
+    """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
+    total, slope, size = 0.0, 0.0, 0.0
+    rates, experts = mass.shape
+    for j in range(experts):
+        if math.isnan(x[j]):
+            continue
+        lam = rate(0)
+        r = offset(state, h, yhat, x[j])
+        for k in range(rates):
+            z = lam * r
+            if z >= THETA:
+                total += THETA * mass[k, j]
+                size += THETA * mass[k, j]
+            elif z <= -THETA:
+                total -= THETA * mass[k, j]
+                size += THETA * mass[k, j]
+            else:
+                total += z * mass[k, j]
+                size += abs(z) * mass[k, j]
+                slope += lam * mass[k, j]
+            lam *= 0.5  # rate(k + 1), exactly
+    unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
+    return total, slope / unit, size
+
+
+@compiled
+def predict(state: HuberRoot, x: np.ndarray) -> float:
+    """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
+    mean = centre(x)
+    h = state.scale[FIRST_SPREAD]
+    if h == 0.0:
+        h = spread(x)
+    if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
+        return mean
+    low, high = math.inf, -math.inf
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            low, high = min(low, x[j]), max(high, x[j])
+    if low == high:
+        return low
+    mass = masses(state, x)
+    # the root if nothing were clipped, as a first guess
+    yhat, weight = mean, 0.0
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            pull = 0.0
+            for k in range(mass.shape[0]):
+                pull += rate(k) * mass[k, j]
+            if pull > 0.0:
+                weight += pull
+                yhat = x[j] if weight == pull else yhat + (x[j] - yhat) * (pull / weight)
+    yhat = min(max(yhat, low), high)
+    best, least = yhat, math.inf
+    for iteration in range(200):
+        total, slope, size = balance(state, mass, h, x, yhat)
+        if abs(total) < least:
+            best, least = yhat, abs(total)
+        if abs(total) <= 1e-16 * size:
+            break
+        if total < 0.0:
+            low = yhat
+        else:
+            high = yhat
+        step = yhat - total / slope if slope > 0.0 else math.nan
+        # f is piecewise linear: Newton ends once it meets the right piece, halving makes sure it does
+        if iteration % 8 == 7 or not low < step < high:
+            step = 0.5 * low + 0.5 * high
+        if not low < step < high:
+            break
+        yhat = step
+    return best
+
+
+@compiled
+def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
+    """Learn from the slope δ met at the ŷ that was played on x."""
+    rates, shares, experts = state.log_w.shape
+    born = 0
+    for j in range(experts):
+        if not math.isnan(x[j]):
+            state.born[j] = True
+        if state.born[j]:
+            born += 1
+    if state.scale[FIRST_SPREAD] == 0.0:
+        state.scale[FIRST_SPREAD] = spread(x)
+    h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
+    moves = h > 0.0 and limit > 0.0
+    seen = min(max(delta, -limit), limit) if moves else 0.0
+    worst, missed = np.zeros(rates), 0.0
+    for j in range(experts):
+        if math.isnan(x[j]):
+            continue
+        unseen = (delta - seen) * (yhat - x[j])
+        state.clipped[j] += unseen
+        missed = max(missed, unseen)
+        if moves:
+            r = offset(state, h, yhat, x[j])
+            for k in range(rates):
+                z = (seen / limit) * clip(rate(k) * r)
+                gained = math.log1p(z)
+                for a in range(shares):
+                    state.log_w[k, a, j] += gained
+                paid = price((seen / limit) * (rate(k) * r), z)
+                state.cost[k, j] += paid
+                worst[k] = max(worst[k], paid)
+    for k in range(rates):
+        state.path[k] += worst[k]
+    state.path_clipped[0] += missed
+    if moves and born > 1:
+        share(state, born)
+    if not state.known:
+        if limit == 0.0:
+            state.scale[FIRST_LIPSCHITZ] = abs(delta)
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
+
+
+@register_jitable
+def share(state: HuberRoot, born: int) -> None:
+    """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space."""
+    rates, shares, experts = state.log_w.shape
+    relative = np.empty(experts)
+    for a in range(shares):
+        alpha = state.shares[a]
+        if alpha == 0.0:
+            continue
+        for k in range(rates):
+            row = state.log_w[k, a]
+            top, total = -math.inf, 0.0
+            for j in range(experts):
+                if state.born[j]:
+                    top = max(top, row[j])
+            for j in range(experts):
+                if state.born[j]:
+                    relative[j] = math.exp(row[j] - top)
+                    total += relative[j]
+            floor = alpha * (total / born)
+            for j in range(experts):
+                if state.born[j]:
+                    row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
+
+
+@compiled
+def log_mean(state: HuberRoot) -> float:
+    """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
+    top = np.max(state.log_w)
+    return top + math.log(np.mean(np.exp(state.log_w - top)))
+
+
+@compiled
+def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
+    """How much each awake expert pulls on ŷ: W·λ over rates and shares, made to sum to 1.
+
+    While nothing is clipped ŷ is exactly the mean of the forecasts under these weights.
+    """
+    mass = masses(state, x)
+    pull = np.zeros(mass.shape[1])
+    for k in range(mass.shape[0]):
+        for j in range(mass.shape[1]):
+            pull[j] += rate(k) * mass[k, j]
+    total = np.sum(pull)
+    return pull / total if total > 0.0 else pull
+
+
+@compiled
+def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
+    update(state, x, yhat, delta)
+
+
+aggregator(HuberRoot, ("log_w", "born", "cost", "clipped"), predict, _update, weights)
+
+
+@compiled
+def sweep(state: HuberRoot, loss: NamedTuple, forecasts: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Predictions for whole arrays (rounds × experts), each made before its y is learned."""
+    predictions = np.empty(y.size)
+    for t in range(y.size):
+        predictions[t] = predict(state, forecasts[t])
+        update(state, forecasts[t], predictions[t], derivative(loss, predictions[t], y[t]))
+    return predictions

@@ -1,0 +1,71 @@
+"""Parameter-free learning: no radius, no learning rate; the promise A(w) grows with ‖w‖ by itself.
+
+    anytime   U = a + L[exp(‖g‖²/(2βL²X²t) − ½H_t) − 1]       ‖x‖ ≤ X; `thm:param_free`, repaired
+    printed   the theorem as printed, for a horizon n          refuted: U_0(0) = e^{H_n/2}/√n − 1 > 0
+    adaptive  U = a + κ[√(v/D)·exp(‖g‖²/(2βD)) − 1], D = v+L²Σ‖x‖²    any features
+    mixture   U = a + κ Σ_k π_k [cosh(λ_k‖g‖)e^{−λ_k²Σδ²‖x‖²} − 1]     any features, adapts to the gradients
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from burkholder.errors import BadInput
+from burkholder.functions.base import positive
+from burkholder.functions.linear import Linear
+from burkholder.potentials import Adaptive, Anytime, Mixture, harmonic
+
+
+class ParameterFree(Linear):
+    """The anytime repair of `thm:param_free`: features of norm at most `feature_bound`, any horizon."""
+
+    def __init__(self, geometry: Any = "l2", feature_bound: float = 1.0, lipschitz: float | None = None) -> None:
+        size = positive("feature_bound", feature_bound)
+        self.options = {"geometry": geometry, "feature_bound": size, "lipschitz": lipschitz}
+        slope = positive("lipschitz", lipschitz or 1.0)
+        potential = Anytime(scale=slope, unit=slope * size)
+        super().__init__("parameter-free (anytime)", potential, geometry, "count", slope, size)
+
+
+class PrintedParameterFree(Linear):
+    """`thm:param_free` exactly as printed. Property 1° fails for every horizon: kept as a refuted case.
+
+    >>> f = PrintedParameterFree(horizon=1)
+    >>> round(float(f.value(f.zero(1))), 3)
+    0.649
+    """
+
+    def __init__(self, horizon: int, geometry: Any = "l2", lipschitz: float | None = None) -> None:
+        if horizon != int(horizon) or horizon < 1:
+            raise BadInput("horizon", horizon, "give the number of rounds, a whole number ≥ 1")
+        self.options = {"horizon": horizon, "geometry": geometry, "lipschitz": lipschitz}
+        slope = positive("lipschitz", lipschitz or 1.0)
+        self.horizon = int(horizon)
+        offset = 0.5 * (harmonic(float(horizon)) - math.log(horizon))
+        potential = Anytime(scale=slope, unit=slope, offset=offset)
+        super().__init__("parameter-free (as printed)", potential, geometry, "count", slope, 1.0)
+
+
+class AdaptiveParameterFree(Linear):
+    """Adapts to the features' sizes as well: U is additive and asks for no bound on ‖x‖."""
+
+    def __init__(
+        self, geometry: Any = "l2", scale: float = 1.0, start: float = 1.0, lipschitz: float | None = None
+    ) -> None:
+        scale, start = positive("scale", scale), positive("start", start)
+        self.options = {"geometry": geometry, "scale": scale, "start": start, "lipschitz": lipschitz}
+        super().__init__("adaptive parameter-free", Adaptive(scale, start), geometry, "square", lipschitz or 1.0)
+
+
+class GradientMixture(Linear):
+    """Scale-free: a mixture over rates that adapts to Σ(δx)², per coordinate by default."""
+
+    def __init__(
+        self, geometry: Any = "coordinates", scale: float = 1.0, atoms: int = 24, lipschitz: float | None = None
+    ) -> None:
+        scale = positive("scale", scale)
+        if atoms != int(atoms) or not 1 <= atoms <= 200:
+            raise BadInput("atoms", atoms, "give a whole number from 1 to 200")
+        self.options = {"geometry": geometry, "scale": scale, "atoms": int(atoms), "lipschitz": lipschitz}
+        super().__init__("gradient mixture", Mixture(scale, int(atoms)), geometry, "gradient", lipschitz or 1.0)

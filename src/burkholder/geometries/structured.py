@@ -1,0 +1,120 @@
+"""Norms with structure: Mahalanobis, groups, and the Schatten norms of matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.geometries.base import conjugate, power_gradient, power_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Mahalanobis:
+    """√(xᵀQx) for a positive definite Q: an inner-product norm, smoothness 1, dual √(wᵀQ⁻¹w)."""
+
+    matrix: np.ndarray
+    factor: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        q = np.asarray(self.matrix, float)
+        if q.ndim != 2 or q.shape[0] != q.shape[1] or not np.allclose(q, q.T, rtol=1e-12, atol=0.0):
+            raise BadInput("matrix", self.matrix, "give a symmetric square matrix")
+        try:
+            object.__setattr__(self, "factor", np.linalg.cholesky(q))
+        except np.linalg.LinAlgError:
+            raise BadInput("matrix", self.matrix, "give a positive definite matrix") from None
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(g @ self.factor, 2.0)
+
+    size = norm
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        w = np.asarray(w, float)
+        flat = np.linalg.solve(self.factor, w.reshape(-1, w.shape[-1]).T).T
+        return power_norm(flat.reshape(w.shape), 2.0)
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        return power_gradient(g @ self.factor, 2.0) @ self.factor.T
+
+
+@dataclass(frozen=True)
+class Group:
+    """l_p over groups of the l_q norm within each: smoothness p + q − 2 (safe), p, q ≥ 2.
+
+    `groups` lists the indices of each group; together they name every coordinate once.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    p: float = 2.0
+    q: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, number in (("p", self.p), ("q", self.q)):
+            if not 2.0 <= number < np.inf:
+                raise BadInput(name, number, "group norms are smooth only for 2 ≤ p, q < ∞")
+        named = sorted(i for group in self.groups for i in group)
+        if named != list(range(len(named))) or not named:
+            raise BadInput("groups", self.groups, "name every coordinate 0, 1, … in exactly one group")
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0 if self.p == self.q == 2.0 else self.p + self.q - 2.0
+
+    def _parts(self, g: np.ndarray, q: float) -> np.ndarray:
+        return np.stack([power_norm(g[..., list(group)], q) for group in self.groups], axis=-1)
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(self._parts(g, self.q), self.p)
+
+    size = norm
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        return power_norm(self._parts(np.asarray(w, float), conjugate(self.q)), conjugate(self.p))
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        outer = power_gradient(self._parts(g, self.q), self.p)
+        out = np.zeros_like(g)
+        for k, group in enumerate(self.groups):
+            out[..., list(group)] = outer[..., k, None] * power_gradient(g[..., list(group)], self.q)
+        return out
+
+
+@dataclass(frozen=True)
+class Schatten:
+    """The l_p norm of the singular values of a matrix, fed as its flattened entries: smoothness p − 1."""
+
+    shape: tuple[int, int]
+    p: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 2.0 <= self.p < np.inf:
+            raise BadInput("p", self.p, "Schatten norms are smooth only for 2 ≤ p < ∞")
+        if min(self.shape) < 1:
+            raise BadInput("shape", self.shape, "give two positive whole numbers")
+
+    @property
+    def smoothness(self) -> float:
+        return self.p - 1.0
+
+    def _matrix(self, g: np.ndarray) -> np.ndarray:
+        return np.asarray(g, float).reshape(*g.shape[:-1], *self.shape)
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(np.linalg.svd(self._matrix(g), compute_uv=False), self.p)
+
+    size = norm
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        return power_norm(np.linalg.svd(self._matrix(np.asarray(w, float)), compute_uv=False), conjugate(self.p))
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        left, values, right = np.linalg.svd(self._matrix(g), full_matrices=False)
+        inner = (left * power_gradient(values, self.p)[..., None, :]) @ right
+        return inner.reshape(g.shape)

@@ -1,0 +1,91 @@
+"""l_p norms, p ≥ 2, and l_∞ through an l_p norm of large p."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.geometries.base import conjugate, power_gradient, power_norm
+
+
+class Coordinates(NamedTuple):
+    """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate."""
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+
+class Euclidean(NamedTuple):
+    """l_2, its own dual, smoothness 1."""
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(g, 2.0)
+
+    size = norm
+    dual = norm
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        return power_gradient(g, 2.0)
+
+
+class PNorm(NamedTuple):
+    """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}."""
+
+    p: float = 2.0
+
+    @property
+    def smoothness(self) -> float:
+        return self.p - 1.0
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(g, self.p)
+
+    size = norm
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        return power_norm(w, conjugate(self.p))
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        return power_gradient(g, self.p)
+
+
+class Supremum(NamedTuple):
+    """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞."""
+
+    dim: int = 2
+
+    @property
+    def p(self) -> float:
+        return max(2.0, 2.0 * math.log(self.dim))
+
+    @property
+    def smoothness(self) -> float:
+        return (self.p - 1.0) * self.dim ** (2.0 / self.p)
+
+    def norm(self, g: np.ndarray) -> np.ndarray:
+        return power_norm(g, self.p)
+
+    def size(self, x: np.ndarray) -> np.ndarray:
+        return power_norm(x, math.inf)
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        return power_norm(w, 1.0)
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        return power_gradient(g, self.p)
+
+
+def check(geometry: object) -> None:
+    """Refuse a geometry whose half square is not smooth."""
+    if isinstance(geometry, PNorm) and not (2.0 <= geometry.p < math.inf):
+        raise BadInput("p", geometry.p, "l_p is smooth only for 2 ≤ p < ∞; for l_∞ use Supremum(dim)")
+    if isinstance(geometry, Supremum) and not (geometry.dim == int(geometry.dim) and geometry.dim >= 1):
+        raise BadInput("dim", geometry.dim, "give the number of features, a whole number ≥ 1")

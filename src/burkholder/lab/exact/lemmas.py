@@ -1,0 +1,31 @@
+"""Two inequalities about log and cosh that carry several proofs, each reduced to algebra and settled by z3."""
+
+from __future__ import annotations
+
+from burkholder.lab.exact.reals import Number, constant, decide, z3
+
+LOG = "log(1+t) ≥ t/(1+t) for t ≥ 0"
+COSH = "cosh y ≤ exp(κy²) for all y, when κ ≥ ½"
+
+
+def logarithm() -> bool:
+    """log(1+t) ≥ t/(1+t): equal at 0, and the derivative of the difference, 1/(1+t) − 1/(1+t)², is ≥ 0."""
+    solver = z3()
+    t, r = solver.Reals("t r")  # r = 1/(1+t)
+    outcome, _, _ = decide({"slope": [t >= 0, r * (1 + t) == 1, r - r * r < 0]}, 10.0)
+    return outcome == "none"
+
+
+def hyperbolic(rate: Number = "1/2") -> bool:
+    """cosh y ≤ exp(κy²) coefficient by coefficient: k! ≤ κ^k·(2k)!, by induction on k.
+
+    The step asks k+1 ≤ κ(2k+2)(2k+1) for every k ≥ 0, real k included.
+
+    >>> hyperbolic("1/2"), hyperbolic("0.49")
+    (True, False)
+    """
+    solver = z3()
+    k = solver.Real("k")
+    step = [k >= 0, k + 1 > constant(rate) * (2 * k + 2) * (2 * k + 1)]
+    outcome, _, _ = decide({"step": step}, 10.0)
+    return outcome == "none"

@@ -1,0 +1,54 @@
+"""Strongly convex losses with c = L²/(2ρ): property 3′, exactly, for vectors of any dimension.
+
+With M = ρτ₂+λI and M′ = M+ρzzᵀ, t = ρzᵀM⁻¹z, Sherman–Morrison and the determinant lemma say
+zᵀM′⁻¹z = t/(ρ(1+t)), log det M′/det M = log(1+t) and τ₁ᵀM′⁻¹τ₁ ≤ τ₁ᵀM⁻¹τ₁. What is left is one scalar statement,
+the case of dimension one, and log(1+t) ≥ t/(1+t) turns it into algebra for z3.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from burkholder.lab.exact import lemmas
+from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, z3
+from burkholder.lab.verdicts import Status, Verdict, Witness
+
+
+def scalar(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
+    """E U(τ₁+εLz, τ₂+z²) ≤ U(τ₁,τ₂) for U = ½τ₁²/m − κ(L²/ρ)·log(m/λ), m = ρτ₂+λ.
+
+    >>> scalar().status.value, scalar("0.475").status.value
+    ('proved', 'refuted')
+    """
+    started = time.perf_counter()
+    kappa = rational(coefficient)
+    solver = z3()
+    u, m, w, t, log = solver.Reals("u m w t log")  # w = L²/ρ, t = ρz²/m, log = log(1+t)
+    known = [m > 0, w > 0, t >= 0, log * (1 + t) >= t]
+    # ½(u²+L²z²)/m′ − κw·log > ½u²/m, times m′ = m(1+t)
+    violation = u * u / 2 + w * t * m / 2 - constant(kappa) * w * log * m * (1 + t) > u * u * (1 + t) / 2
+    outcome, _, _ = decide({"step": [*known, violation]}, seconds)
+    statement = f"E U(τ₁+εLz, τ₂+zzᵀ) ≤ U(τ₁,τ₂), U = ½τ₁ᵀM⁻¹τ₁ − {kappa}·(L²/ρ)·log det M/det λI, M = ρτ₂+λI"
+    domain = "all τ, z, L, ρ > 0, λ > 0 (the scalar statement, to which every dimension reduces)"
+    arithmetic = f"z3 nlsat, with {lemmas.LOG}"
+    witness = None
+    if outcome == "none" and lemmas.logarithm():
+        status, note = Status.PROVED, "also convex in δ: the square of δ has the coefficient ½zᵀM′⁻¹z ≥ 0"
+    else:
+        witness = _witness(kappa)
+        status, note = (Status.REFUTED, "") if witness else (Status.NOT_REFUTED, "")
+    return Verdict("3'", status, statement, domain, arithmetic, witness,
+                   seconds=time.perf_counter() - started, note=note)
+
+
+def _witness(kappa: Fraction) -> Witness | None:
+    """τ₁ = 0, m = λ = ρ = L = 1: the residual is ½t/(1+t) − κ·log(1+t) with t = z²."""
+    for k in range(40):
+        z = Fraction(1, 2**k)
+        t = z * z
+        residual = ball(t / (1 + t)) / 2 - ball(kappa) * ball(1 + t).log()
+        if residual > 0:
+            point = {"tau1": "0", "tau2": "0", "z": str(z), "lipschitz": "1", "curvature": "1", "ridge": "1"}
+            return Witness(point, float(residual.lower()), "ball arithmetic at a rational point")
+    return None

@@ -1,0 +1,63 @@
+"""The running account of a stream: loss, slack, and every assumption with what was seen of it.
+
+One array of numbers, written by the same compiled functions whether rounds come one by one or by the million.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from burkholder.losses.dispatch import derivative, value
+from burkholder.potentials.dispatch import LARGEST
+
+# Slots of the array.
+ROUNDS, LOSS, SLACK, ERRORS = 0, 1, 2, 3
+STEEP, STEEPEST = 4, 5  # rounds with |δ| > L, and the largest |δ|
+LARGE, LARGEST_SIZE = 6, 7  # rounds with size(x) > X, and the largest size
+CAPPED = 8  # rounds whose prediction was held at ±1e300
+DELAYED = 9  # rounds learned after a later prediction had been played
+WEIGHT = 10  # sum of importance weights
+CLIPPED = 11  # rounds whose prediction was clipped to ±B
+ERROR = 12  # additive error of the general strategy, summed
+SLOTS = 13
+
+
+def empty() -> np.ndarray:
+    """A fresh account."""
+    return np.zeros(SLOTS)
+
+
+@register_jitable
+def settle(ledger, loss, raw, y, weight, bound, lipschitz):  # type: ignore[no-untyped-def]
+    """Clip the prediction, charge its loss, and return (ŷ, δ).
+
+    Clipping costs [δ(ŷ − raw)]₊, which is 0 whenever ℓ(·, y) is least inside [-B, B]; it is charged to SLACK.
+    """
+    yhat = min(max(raw, -bound), bound)
+    delta = weight * derivative(loss, yhat, y)
+    ledger[ROUNDS] += 1.0
+    ledger[LOSS] += weight * value(loss, yhat, y)
+    ledger[WEIGHT] += weight
+    if yhat != raw:
+        ledger[CLIPPED] += 1.0
+        ledger[SLACK] += max(0.0, delta * (yhat - raw))
+    if abs(raw) >= LARGEST:
+        ledger[CAPPED] += 1.0
+    if y * yhat <= 0.0:  # meaningful for labels ±1 only
+        ledger[ERRORS] += 1.0
+    size = abs(delta)
+    if size > ledger[STEEPEST]:
+        ledger[STEEPEST] = size
+    if size > lipschitz * (1.0 + 1e-12):
+        ledger[STEEP] += 1.0
+    return yhat, delta
+
+
+@register_jitable
+def measure(ledger, size, limit):  # type: ignore[no-untyped-def]
+    """Note the size of a feature vector against its assumed limit."""
+    if size > ledger[LARGEST_SIZE]:
+        ledger[LARGEST_SIZE] = size
+    if size > limit * (1.0 + 1e-12):
+        ledger[LARGE] += 1.0

@@ -1,0 +1,92 @@
+"""The bias model: a running mean plus one offset per row and per column, at four speeds of forgetting.
+
+Labels lie in [−1, 1]. With p = μ + b_row + b_column and e = y − p, each offset moves by e·max(f, 1/(n+3)),
+n its count including this rating; f = 0 averages for ever, larger f forgets. The four answers are experts
+for Huber-root (squared loss ½(ŷ−y)², slopes at most 2), so none of them has to be chosen.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burkholder.compiled import compiled
+from burkholder.experts import huber_root
+
+FORGETTING = (0.0, 0.02, 0.05, 0.1)
+PRIOR_COUNT = 3.0
+
+_predict_experts, _update_experts = huber_root.predict, huber_root.update
+
+
+class Bias(NamedTuple):
+    """Changes in place; `offset` and `counts` are per node (rows and columns share one numbering)."""
+
+    mean: NDArray[np.float64]  # running sum of labels, and how many
+    offset: NDArray[np.float64]  # (capacity, speeds)
+    counts: NDArray[np.int64]
+    speed: NDArray[np.float64]
+    experts: huber_root.HuberRoot
+
+
+def start() -> Bias:
+    """No rating seen yet."""
+    speeds = np.array(FORGETTING)
+    return Bias(
+        np.zeros(2),
+        np.zeros((0, len(speeds))),
+        np.zeros(0, np.int64),
+        speeds,
+        huber_root.start(len(speeds), lipschitz=2.0),
+    )
+
+
+def with_nodes(bias: Bias, nodes: int) -> Bias:
+    """Room for that many nodes."""
+    capacity = len(bias.counts)
+    if nodes <= capacity:
+        return bias
+    extra = max(nodes, 2 * capacity, 16) - capacity
+    return bias._replace(
+        offset=np.concatenate([bias.offset, np.zeros((extra, len(bias.speed)))]),
+        counts=np.concatenate([bias.counts, np.zeros(extra, np.int64)]),
+    )
+
+
+@compiled
+def advice(bias, i, j):  # type: ignore[no-untyped-def]
+    """The four predictions at (i, j), clipped to [−1, 1]; a node of index −1 is unknown and adds nothing."""
+    mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
+    x = np.full(bias.speed.size, mean)
+    for node in (i, j):
+        if node >= 0:
+            for f in range(bias.speed.size):
+                x[f] += bias.offset[node, f]
+    for f in range(x.size):
+        x[f] = min(max(x[f], -1.0), 1.0)
+    return x
+
+
+@compiled
+def predict(bias, i, j):  # type: ignore[no-untyped-def]
+    """The aggregated prediction; changes nothing."""
+    return _predict_experts(bias.experts, advice(bias, i, j))
+
+
+@compiled
+def update(bias, i, j, y):  # type: ignore[no-untyped-def]
+    """Learn the rating y at known nodes (i, j); the aggregation pays for its own prediction."""
+    x = advice(bias, i, j)
+    yhat = _predict_experts(bias.experts, x)
+    _update_experts(bias.experts, x, yhat, yhat - y)
+    mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
+    bias.counts[i] += 1
+    bias.counts[j] += 1
+    for f in range(bias.speed.size):
+        error = y - (mean + bias.offset[i, f] + bias.offset[j, f])
+        bias.offset[i, f] += error * max(bias.speed[f], 1.0 / (bias.counts[i] + PRIOR_COUNT))
+        bias.offset[j, f] += error * max(bias.speed[f], 1.0 / (bias.counts[j] + PRIOR_COUNT))
+    bias.mean[0] += y
+    bias.mean[1] += 1.0

@@ -1,0 +1,107 @@
+"""The default completion learner, nothing to tune: bias model + unit-radius tangent direction + bet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burkholder import losses
+from burkholder.experts.huber_root import HuberRoot
+from burkholder.matrix import bet, bias, graph, stream, tangent
+from burkholder.matrix.lanczos import DEPTH
+from burkholder.matrix.workspace import Workspace
+
+FAST_STEPS = 4
+FAST_PROBES = 8
+TOLERANCE = 1e-5
+
+
+class BiasTangentBet:
+    """Plays and learns on nodes 0, 1, 2, … (rows and columns in order of arrival), labels in [−1, 1]."""
+
+    name = "bias + tangent + bet"
+    loss = "squared"
+    record = losses.Squared()
+
+    def __init__(self, fast: bool = False, tol: float = TOLERANCE, dtype: str = "float64") -> None:
+        self.fast, self.tol, self.dtype = fast, tol, dtype
+        self.most = FAST_STEPS if fast else DEPTH
+        self.probes = FAST_PROBES if fast else 0
+        self.graph = graph.empty(np.dtype(dtype).type)
+        self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(), bet.start()
+        self.workspace = Workspace(dtype)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What to build the same learner from."""
+        return {"strategy": "default", "fast": self.fast}
+
+    def predict(self, i: int, j: int) -> float:
+        """ŷ at nodes (i, j); −1 stands for a row or column never seen, and then the bias alone answers."""
+        T = self.workspace.sized(len(self.graph.start))
+        return float(
+            stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)[0]
+        )
+
+    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each."""
+        nodes = int(max(i.max(), j.max())) + 1
+        self.graph = graph.with_nodes(self.graph, nodes)
+        self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
+        self.bias = bias.with_nodes(self.bias, len(self.graph.start))
+        T = self.workspace.sized(len(self.graph.start))
+        return stream.rounds(
+            self.graph,
+            self.scalars,
+            self.bias,
+            self.log_wealth,
+            i,
+            j,
+            y,
+            self.tol,
+            self.most,
+            self.probes,
+            *T,
+        )
+
+    def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """ŷ at (i, c) for every column node c, from one exponential applied to e_i."""
+        u = np.zeros(len(columns))
+        if i >= 0:
+            from scipy.sparse.linalg import expm_multiply
+
+            rate = self.scalars[tangent.RATE]
+            A = graph.to_sparse(self.graph, rate, rate**2)
+            unit = np.zeros(A.shape[0])
+            unit[i] = 1.0
+            u = -2.0 * np.exp(-self.scalars[tangent.LOG_TRACE]) * expm_multiply(A, unit)[columns]
+        b = np.array([bias.predict(self.bias, i, c) for c in columns])
+        z = np.array([bet.predict(self.log_wealth, direction) for direction in u])
+        return np.clip(b + z, -1.0, 1.0)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that changes, by name."""
+        named: dict[str, NDArray[Any]] = {f"graph.{key}": value for key, value in self.graph._asdict().items()}
+        named["scalars"], named["log_wealth"] = self.scalars, self.log_wealth
+        for key, value in self.bias._asdict().items():
+            if key != "experts":
+                named[f"bias.{key}"] = value
+        for key, value in self.bias.experts._asdict().items():
+            named[f"experts.{key}"] = np.asarray(value)
+        return named
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over what `arrays` gave."""
+
+        def part(prefix: str) -> dict[str, NDArray[Any]]:
+            return {
+                key[len(prefix) + 1 :]: np.array(value) for key, value in arrays.items() if key.startswith(prefix + ".")
+            }
+
+        experts = part("experts")
+        known = bool(experts.pop("known"))
+        self.graph = graph.Graph(**part("graph"))
+        self.bias = bias.Bias(**part("bias"), experts=HuberRoot(**experts, known=known))
+        self.scalars, self.log_wealth = np.array(arrays["scalars"]), np.array(arrays["log_wealth"])

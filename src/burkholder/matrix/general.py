@@ -1,0 +1,347 @@
+"""Matrix prediction for any X: exact eigenvalues where they are cheap, one Krylov space where X has low rank.
+
+State (a, H, M) of theory's sign flip or tangent strategy, log tr exp(A) kept up to date, and the same
+ledger as for single entries: U = Σδŷ + (r/η)·log tr exp(A) never exceeds what joins and lowered rates have
+PAID.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burkholder.errors import BadInput
+from burkholder.matrix import blocks, sign_flip
+from burkholder.matrix.inputs import Factors
+from burkholder.matrix.sign_flip import (
+    ALONG,
+    CEILING,
+    CLOSED,
+    DOUBLING,
+    EPOCH,
+    FIXED,
+    LOWERED,
+    LOWERING,
+    MIXTURE,
+    PAID,
+    Rule,
+)
+from burkholder.potentials import spectral as potential
+
+Array = NDArray[np.float64]
+SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
+WIDE = 4  # a block wider than D/WIDE is not worth a Krylov space
+SPARSE = 2048  # beyond this D, H and M are kept sparse
+
+
+class GeneralEngine:
+    """The learner's state and its arithmetic; `method` is "auto", "dense" or "krylov"."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        rule: Rule,
+        rates: Array,
+        masses: Array,
+        tangent: bool,
+        method: str = "auto",
+    ) -> None:
+        self.shape, self.rule, self.rates, self.masses = shape, rule, rates.copy(), masses
+        self.tangent, self.method, self.dimension = tangent, method, sum(shape)
+        self.scalars = np.zeros(sign_flip.SCALARS)
+        self.log_trace = np.full(len(rates), math.log(self.dimension))
+        self.anchor = self.log_trace.copy()
+        self.H, self.M = self._zero(), self._zero()
+        self.top = 0.0  # an upper bound of ‖M‖, exact whenever it mattered
+        self.widest = 0.0  # largest ‖X‖ seen
+        self.scalars[PAID] = self._potential()
+
+    def _zero(self) -> Any:
+        if self.dimension <= SPARSE:
+            return np.zeros((self.dimension, self.dimension))
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((self.dimension, self.dimension))
+
+    # -- the exponent ---------------------------------------------------------------------------------------
+
+    def damping(self, rate: float) -> float:
+        """What multiplies −M: ½η²L² for the sign flip, η² for the tangent."""
+        return rate**2 if self.tangent else 0.5 * (rate * self.rule.lipschitz) ** 2
+
+    def exponent(self, rate: float) -> Any:
+        return rate * self.H - self.damping(rate) * self.M
+
+    def _exact_log_trace(self, rate: float) -> float:
+        A = self.exponent(rate)
+        return float(potential.log_trace_exp(A if isinstance(A, np.ndarray) else A.toarray()))
+
+    def _potential(self) -> float:
+        return float(sign_flip.potential(self.rule, self.rates, self.masses, self.log_trace, self.dimension))
+
+    @property
+    def value(self) -> float:
+        """U of the current epoch: at most 0 and never rising, up to the tolerance."""
+        return float(self.scalars[ALONG] - self.scalars[EPOCH] + (self._potential() - self.scalars[PAID]))
+
+    def _norm(self, extra: Factors | None = None) -> float:
+        """‖M‖, or ‖M + M(X)‖ exactly."""
+        M = self.M
+        if extra is not None:
+            M = M + self._square(extra)
+        if isinstance(M, np.ndarray):
+            return float(potential.largest(M))
+        from scipy.sparse.linalg import eigsh
+
+        start = np.ones(self.dimension)
+        return float(eigsh(M, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+
+    def _dilated(self, X: Factors) -> Any:
+        return self._stored(potential.hermitian, X)
+
+    def _square(self, X: Factors) -> Any:
+        return self._stored(potential.square, X)
+
+    def _stored(self, make: Any, X: Factors) -> Any:
+        """make(X) in the storage of H and M; sparse X are expanded on their own rows and columns only."""
+        if isinstance(self.H, np.ndarray):
+            return make(X.dense())
+        from scipy.sparse import coo_matrix
+
+        rows, columns = np.flatnonzero(X.left.any(1)), np.flatnonzero(X.right.any(1))
+        small = coo_matrix(make((X.left[rows] * X.sizes) @ X.right[columns].T))
+        where = np.concatenate([rows, columns + self.shape[0]])
+        size = (self.dimension, self.dimension)
+        return coo_matrix((small.data, (where[small.row], where[small.col])), shape=size).tocsr()
+
+    # -- the rate --------------------------------------------------------------------------------------------
+
+    def _optimal(self, ceiling: float) -> float:
+        log_d, lipschitz = math.log(max(self.dimension, 2)), self.rule.lipschitz
+        if not self.tangent:
+            return math.sqrt(2.0 * log_d / (ceiling * lipschitz**2))
+        return min(0.5 / (lipschitz * self.widest), math.sqrt(log_d / ceiling))
+
+    def prepare(self, X: Factors) -> None:
+        """Before playing X: double Λ past ‖M + M(X)‖ and lower η or restart, by the rule."""
+        if X.norm == 0.0:
+            return
+        lipschitz = self.rule.lipschitz
+        if self.tangent and self.rule.kind == FIXED and self.rates[0] * lipschitz * X.norm > 0.5 * (1 + 1e-12):
+            raise BadInput("X", X.norm, f"the tangent strategy needs rate·{lipschitz:g}·‖X‖ ≤ ½; lower the rate")
+        self.widest = max(self.widest, X.norm)
+        if self.rule.kind in (FIXED, MIXTURE):
+            return
+        step = (lipschitz * X.norm) ** 2 if self.tangent else X.norm**2
+        if self.scalars[CEILING] == 0.0:
+            self.scalars[CEILING] = step
+            self.rates[0] = self._optimal(step)
+            self.scalars[PAID] = self._potential()
+        most = self.top + step
+        if most > self.scalars[CEILING]:
+            self.top = self._norm()
+            most = self.top + step if self.tangent else self._norm(X)
+        if most <= self.scalars[CEILING] and self.rates[0] <= self._optimal(float(self.scalars[CEILING])):
+            return
+        while most > self.scalars[CEILING]:
+            self.scalars[CEILING] *= 2.0
+        self._lower(self._optimal(float(self.scalars[CEILING])))
+
+    def _lower(self, new: float) -> None:
+        old, radius = float(self.rates[0]), self.rule.radius
+        self.scalars[LOWERED] += 1.0
+        if self.rule.kind == DOUBLING:
+            self.scalars[CLOSED] += self.scalars[PAID] + radius / old * self.damping(old) * self.top
+            self.scalars[EPOCH] = self.scalars[ALONG]
+            self.H, self.M, self.top = self._zero(), self._zero(), 0.0
+            self.rates[0], self.log_trace[0] = new, math.log(self.dimension)
+            self.scalars[PAID] = self._potential()
+        elif self.rule.kind == LOWERING and new < old:
+            before = self._potential()
+            self.rates[0], self.log_trace[0] = new, self._exact_log_trace(new)
+            self.scalars[PAID] += self._potential() - before
+
+    def copy(self) -> GeneralEngine:
+        """A state that may be prepared for a round without touching this one (H and M are never changed in
+        place).
+        """
+        other = copy.copy(self)
+        other.rates, other.scalars, other.log_trace = (
+            self.rates.copy(),
+            self.scalars.copy(),
+            self.log_trace.copy(),
+        )
+        return other
+
+    # -- playing ---------------------------------------------------------------------------------------------
+
+    def _dense_round(self, X: Factors) -> bool:
+        if self.method != "auto":
+            return self.method == "dense"
+        return self.dimension <= SMALL or 2 * len(X.sizes) * WIDE > self.dimension
+
+    def predict(self, X: Factors) -> tuple[float, list[Any], int]:
+        """(ŷ, what `learn` needs of each rate, block steps); `prepare` has been called."""
+        if X.norm == 0.0:
+            return 0.0, [], 0
+        spaces, changes, steps = [], [], 0
+        for rate, log_trace in zip(self.rates, self.log_trace):
+            space = self._space(X, float(rate), float(log_trace))
+            spaces.append(space)
+            steps = max(steps, space.steps)
+            changes.append(space.answer)
+        bound, lipschitz, radius = self.rule.bound, self.rule.lipschitz, self.rule.radius
+        if self.tangent:
+            yhat = -radius * changes[0][0]
+        elif self.rule.kind != MIXTURE:
+            yhat = -radius / (2.0 * lipschitz * self.rates[0]) * (changes[0][0] - changes[0][1])
+        else:
+            logs = np.log(self.masses) + self.log_trace - math.log(self.dimension)
+            pair = logs[:, None] + np.array(changes)
+            plus, minus = potential.log_sum_exp(pair.T)
+            yhat = float(potential.signed_exp_gap(plus, minus, radius / lipschitz, bound))
+        return float(min(max(yhat, -bound), bound)) + 0.0, spaces, steps  # + 0.0: no negative zero
+
+    def _space(self, X: Factors, rate: float, log_trace: float) -> _Space:
+        kind = _Dense if self._dense_round(X) else _Krylov
+        return kind(self, X, rate, log_trace)
+
+    def learn(self, X: Factors, yhat: float, delta: float, spaces: list[Any]) -> None:
+        """Take in the slope δ of the round that `predict` prepared."""
+        self.scalars[ALONG] += delta * yhat
+        if X.norm == 0.0:
+            return
+        growth = delta**2 if self.tangent else 1.0
+        for k, space in enumerate(spaces):
+            self.log_trace[k] += space.change(delta)
+        self.H = self.H + delta * self._dilated(X)
+        self.M = self.M + growth * self._square(X)
+        self.top += growth * X.norm**2
+        self.anchor = np.maximum(self.anchor, self.log_trace)
+        for n, rate in enumerate(self.rates):
+            if self.log_trace[n] < self.anchor[n] - sign_flip.FALL:
+                self.log_trace[n] = self.anchor[n] = self._exact_log_trace(float(rate))
+
+    def bound(self, nuclear: float | None = None) -> float:
+        """What the ledger promises against ‖W‖_Σ ≤ r; under the mixture, against ‖W‖_Σ ≤ nuclear."""
+        top = self._norm()
+        if self.rule.kind == MIXTURE:
+            return float(
+                potential.mixture_bound_from(
+                    nuclear or 0.0,
+                    top,
+                    self.dimension,
+                    self.rates,
+                    self.masses,
+                    self.rule.radius,
+                    self.rule.lipschitz,
+                )
+            )
+        rate = float(self.rates[0])
+        quadratic = self.rule.radius / rate * self.damping(rate) * top
+        return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that changes, by name; sparse H and M as their three arrays."""
+        named: dict[str, NDArray[Any]] = {
+            "rates": self.rates,
+            "log_trace": self.log_trace,
+            "anchor": self.anchor,
+            "scalars": self.scalars,
+            "sizes": np.array([self.top, self.widest]),
+        }
+        for name in ("H", "M"):
+            matrix = getattr(self, name)
+            if isinstance(matrix, np.ndarray):
+                named[name] = matrix
+            else:
+                named |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+        return named
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over what `arrays` gave."""
+        for name in ("rates", "log_trace", "anchor", "scalars"):
+            setattr(self, name, np.array(arrays[name]))
+        self.top, self.widest = (float(size) for size in arrays["sizes"])
+        for name in ("H", "M"):
+            if name in arrays:
+                setattr(self, name, np.array(arrays[name]))
+            else:
+                from scipy.sparse import csr_matrix
+
+                parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
+                setattr(self, name, csr_matrix(parts, shape=(self.dimension, self.dimension)))
+
+
+class _Space:
+    """One rate's view of a round: `answer` for the prediction, `change` of log tr exp(A) after δ."""
+
+    answer: Array
+    steps = 0
+
+    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
+        raise NotImplementedError
+
+    def change(self, delta: float) -> float:
+        raise NotImplementedError
+
+
+class _Dense(_Space):
+    """By full eigendecompositions."""
+
+    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
+        A = engine.exponent(rate)
+        self.A = A if isinstance(A, np.ndarray) else A.toarray()
+        dense = X.dense()
+        self.H, self.M = rate * potential.hermitian(dense), engine.damping(rate) * potential.square(dense)
+        self.log_trace, self.tangent = log_trace, engine.tangent
+        if engine.tangent:
+            eigenvalues, vectors = np.linalg.eigh(self.A)
+            weights = np.exp(eigenvalues - potential.log_sum_exp(eigenvalues))
+            self.answer = np.array([np.sum((vectors * weights) @ vectors.T * self.H) / rate])
+        else:
+            lipschitz = engine.rule.lipschitz
+            self.answer = np.array([self.change(lipschitz), self.change(-lipschitz)])
+
+    def change(self, delta: float) -> float:
+        growth = delta**2 if self.tangent else 1.0
+        return float(potential.log_trace_exp(self.A + delta * self.H - growth * self.M)) - self.log_trace
+
+
+class _Krylov(_Space):
+    """By block Lanczos from the rows and columns that X spans."""
+
+    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
+        d1, width, lipschitz = engine.shape[0], len(X.sizes), engine.rule.lipschitz
+        start = np.zeros((engine.dimension, 2 * width))
+        start[:d1, :width], start[d1:, width:] = X.left, X.right
+        sizes = np.diag(X.sizes)
+        zero = np.zeros_like(sizes)
+        self.H = rate * np.block([[zero, sizes], [sizes, zero]])
+        self.M = engine.damping(rate) * np.kron(np.eye(2), sizes**2)
+        self.log_trace, self.tangent = log_trace, engine.tangent
+        A = engine.exponent(rate)
+        if engine.tangent:
+
+            def answer(T: Array) -> Array:
+                return np.array([(blocks.small_exponential(T, 2 * width, log_trace) * self.H).sum() / rate])
+
+            tol = engine.rule.tol / engine.rule.radius
+        else:
+
+            def answer(T: Array) -> Array:
+                return blocks.trace_changes(T, [self._step(s * lipschitz) for s in (1.0, -1.0)], log_trace)
+
+            mixture = engine.rule.kind == MIXTURE
+            tol = engine.rule.tol * (1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius))
+        self.T, self.answer, self.steps = blocks.converged(lambda V: np.asarray(A @ V), start, answer, tol)
+
+    def _step(self, delta: float) -> Array:
+        return np.asarray(delta * self.H - (delta**2 if self.tangent else 1.0) * self.M)
+
+    def change(self, delta: float) -> float:
+        return float(blocks.trace_changes(self.T, [self._step(delta)], self.log_trace)[0])

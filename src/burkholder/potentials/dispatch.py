@@ -1,0 +1,102 @@
+"""A potential is a record of its parameters; the functions here choose the formula by the record's type.
+
+A scalar potential f(g, s) is fed, per coordinate or through a norm, with g = a sum of δx and s = a sum of
+squares. `top` and `dead` are the memory of potentials that delete atoms (see `mixture`); others ignore them.
+In Python the choice is a look-up; in a compiled loop it is made at compile time, from the same formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.extending import overload, register_jitable
+
+LARGEST = 1e300  # predictions are held below this, so that nothing overflows to infinity
+
+_VALUES: dict[type, Callable[..., float]] = {}
+_GAPS: dict[type, Callable[..., float]] = {}
+_SLOPES: dict[type, Callable[..., float]] = {}
+_TARGETS: dict[type, Callable[..., float]] = {}
+
+
+def formulas(
+    value: Callable[..., float],
+    gap: Callable[..., float] | None = None,
+    slope: Callable[..., float] | None = None,
+    target: Callable[..., float] | None = None,
+) -> Callable[[type], type]:
+    """Attach scalar formulas to a record: f itself, and what the strategies and property 2° need of it."""
+
+    def attach(record: type) -> type:
+        _VALUES[record] = register_jitable(value)
+        _TARGETS[record] = register_jitable(target or value)
+        if gap is not None:
+            _GAPS[record] = register_jitable(gap)
+        if slope is not None:
+            _SLOPES[record] = register_jitable(slope)
+        return record
+
+    return attach
+
+
+def value(p: Any, g: float, s: float, top: float, dead: float) -> float:
+    """f(g, s), for g ≥ 0.
+
+    >>> from burkholder.potentials import SquareRoot
+    >>> value(SquareRoot(radius=1.0), 3.0, 1.0, 0.0, 0.0)
+    1.0
+    """
+    return _VALUES[type(p)](p, g, s, top, dead)
+
+
+def target(p: Any, g: float, s: float, top: float, dead: float) -> float:
+    """V's part of the same arguments: what f must dominate (f itself unless the record says otherwise)."""
+    return _TARGETS[type(p)](p, g, s, top, dead)
+
+
+def gap(p: Any, high: float, low: float, difference: float, s: float) -> float:
+    """[f(high, s) − f(low, s)]/2, stable when high ≈ low; `difference` is high − low, known accurately."""
+    return _GAPS[type(p)](p, high, low, difference, s)
+
+
+def slope(p: Any, g: float, s: float, top: float, dead: float) -> float:
+    """∂f/∂g at g ≥ 0."""
+    return _SLOPES[type(p)](p, g, s, top, dead)
+
+
+def has_gap(p: Any) -> bool:
+    return type(p) in _GAPS
+
+
+def has_slope(p: Any) -> bool:
+    return type(p) in _SLOPES
+
+
+@overload(value)
+def _compiled_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    if isinstance(p, types.BaseNamedTuple):
+        return _VALUES[p.instance_class]
+    return None
+
+
+@overload(target)
+def _compiled_target(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    if isinstance(p, types.BaseNamedTuple):
+        return _TARGETS[p.instance_class]
+    return None
+
+
+@overload(gap)
+def _compiled_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+    if isinstance(p, types.BaseNamedTuple):
+        return _GAPS.get(p.instance_class)
+    return None
+
+
+@overload(slope)
+def _compiled_slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    if isinstance(p, types.BaseNamedTuple):
+        return _SLOPES.get(p.instance_class)
+    return None

@@ -1,0 +1,124 @@
+"""Parameter-free potentials: exponentials of g²/2D, kept in log space.
+
+`Adaptive`: κ[√(v/D)·exp(g²/2D) − 1], D = v + s: no bound on the features is needed.
+`Anytime`: L[exp(g²/(2(LX)²t) − ½H_t) − 1], whose s is the number of rounds t: the repaired `thm:param_free`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import ArrayLike
+
+from burkholder.potentials.dispatch import LARGEST, formulas
+
+EULER = 0.5772156649015329
+_LOG_LARGEST = math.log(LARGEST)
+
+
+@register_jitable
+def harmonic(t):  # type: ignore[no-untyped-def]
+    """H_t = 1 + 1/2 + … + 1/t = ψ(t+1) + γ, by ψ's asymptotic series beyond t = 16."""
+    if t < 16.0:
+        total = 0.0
+        for k in range(1, int(t) + 1):
+            total += 1.0 / k
+        return total
+    q = 1.0 / (t * t)
+    series = q * (1.0 / 12.0 - q * (1.0 / 120.0 - q * (1.0 / 252.0 - q * (1.0 / 240.0 - q / 132.0))))
+    return math.log(t) + EULER + 0.5 / t - series
+
+
+@register_jitable
+def signed_exp_sinh(log_scale, middle, half):  # type: ignore[no-untyped-def]
+    """exp(log_scale + middle)·sinh(half), held within ±1e300."""
+    z = abs(half)
+    if z == 0.0:
+        return 0.0
+    if z < 1.0:
+        log_size = math.log(math.sinh(z))
+    else:
+        log_size = z + math.log1p(-math.exp(-2.0 * z)) - math.log(2.0)
+    log_size += log_scale + middle
+    size = LARGEST if log_size > _LOG_LARGEST else math.exp(log_size)
+    return size if half > 0.0 else -size
+
+
+@register_jitable
+def _held_exp(exponent):  # type: ignore[no-untyped-def]
+    return LARGEST if exponent > _LOG_LARGEST else math.exp(exponent)
+
+
+def _adaptive_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    d = p.start + s
+    ratio = g / math.sqrt(d)
+    exponent = 0.5 * ratio * ratio + 0.5 * math.log(p.start / d)
+    if abs(exponent) < 0.1:
+        return p.scale * math.expm1(exponent)
+    return p.scale * (_held_exp(exponent) - 1.0)
+
+
+def _adaptive_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+    d = p.start + s
+    root = math.sqrt(d)
+    high, low = high / root, low / root
+    middle = 0.25 * (high * high + low * low)
+    half = 0.25 * (difference / root) * (high + low)
+    return signed_exp_sinh(math.log(p.scale) + 0.5 * math.log(p.start / d), middle, half)
+
+
+@formulas(_adaptive_value, _adaptive_gap)
+class Adaptive(NamedTuple):
+    """κ[√(v/(v+s))·exp(g²/(2(v+s))) − 1]; `scale` is κ, `start` is v."""
+
+    scale: float = 1.0
+    start: float = 1.0
+
+    def bound(self, u: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """κ + u·√(2D ln(1 + uD/(κ√v))) ≥ sup_g (u·g − f(g, s))."""
+        u, d = np.asarray(u, float), self.start + np.asarray(s, float)
+        log = np.log1p(u * (d / (self.scale * math.sqrt(self.start))))
+        return self.scale + u * np.sqrt(d) * np.sqrt(2.0 * log)
+
+
+@register_jitable
+def _anytime_exponent(p, g, t):  # type: ignore[no-untyped-def]
+    ratio = g / p.unit
+    return p.offset - 0.5 * harmonic(t) + (0.5 * ratio * (ratio / t) if t > 0.0 else 0.0)
+
+
+def _anytime_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    exponent = _anytime_exponent(p, g, s)
+    if abs(exponent) < 0.1:
+        return p.scale * math.expm1(exponent)
+    return p.scale * (_held_exp(exponent) - 1.0)
+
+
+def _anytime_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+    t = s
+    if t <= 0.0:
+        return 0.0
+    high, low = high / p.unit, low / p.unit
+    middle = 0.25 * (high * (high / t) + low * (low / t)) + p.offset - 0.5 * harmonic(t)
+    half = 0.25 * (difference / p.unit) * ((high + low) / t)
+    return signed_exp_sinh(math.log(p.scale), middle, half)
+
+
+@formulas(_anytime_value, _anytime_gap)
+class Anytime(NamedTuple):
+    """`scale` is L, `unit` is L·X. `offset` 0 is the repair; ½(H_n − ln n) is the printed, refuted function."""
+
+    scale: float = 1.0
+    unit: float = 1.0
+    offset: float = 0.0
+
+    def bound(self, u: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """L[1 + X|u|·√(2t ln(1 + √t·e^{H_t/2}·X|u|))], whose s is t."""
+        u, t = np.asarray(u, float), np.asarray(s, float)
+        norm = u * (self.unit / self.scale)
+        h = np.vectorize(harmonic, otypes=[float])(t)
+        inner = np.sqrt(t) * np.exp(0.5 * h - self.offset) * norm
+        return self.scale * (1.0 + norm * np.sqrt(2.0 * t * np.log1p(inner)))

@@ -1,0 +1,94 @@
+"""The gradient-adaptive mixture: f(g, s) = Σ_k π_k cosh(λ_k g)·exp(−λ_k² s), with s = Σ(δx)².
+
+Atoms λ_k = top·2^{−k}, where top = 1/(2h) for the first size h = L|x| that was seen. A larger size deletes the
+atoms with λ > 1/(2h): f only falls. The masses are never renormalised, so U keeps counting the initial mass.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import ArrayLike
+
+from burkholder.potentials.dispatch import LARGEST, formulas
+
+_LOG_LARGEST = math.log(LARGEST)
+
+
+@register_jitable
+def _log_cosh(z):  # type: ignore[no-untyped-def]
+    z = abs(z)
+    return z + math.log1p(math.exp(-2.0 * z)) - math.log(2.0)
+
+
+def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    if top == 0.0:
+        return 0.0
+    mass = 1.0 / p.atoms
+    total = -mass * min(dead, float(p.atoms))
+    rate = top * 2.0**-dead
+    for _ in range(int(dead), p.atoms):
+        exponent = -rate * (rate * s)
+        exponent += _log_cosh(rate * g)
+        if abs(exponent) < 0.1:
+            total += mass * math.expm1(exponent)
+        else:
+            total += mass * ((LARGEST if exponent > _LOG_LARGEST else math.exp(exponent)) - 1.0)
+        rate *= 0.5
+    return p.scale * total
+
+
+def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+    if top == 0.0 or g == 0.0:
+        return 0.0
+    total = 0.0
+    rate = top * 2.0**-dead
+    for _ in range(int(dead), p.atoms):
+        z = rate * g
+        quiet = rate * (rate * s)
+        if z < 1.0:
+            total += rate * math.sinh(z) * math.exp(-quiet)
+        else:
+            exponent = z - quiet + math.log(rate)
+            size = LARGEST if exponent > _LOG_LARGEST else math.exp(exponent)
+            total += 0.5 * size * (1.0 - math.exp(-2.0 * z))
+        rate *= 0.5
+    return min(p.scale * total / p.atoms, LARGEST)
+
+
+@register_jitable
+def anchored(top, dead, atoms, size):  # type: ignore[no-untyped-def]
+    """The memory after a feature of size h = L|x| was seen: (top, number of deleted atoms)."""
+    if size <= 0.0:
+        return top, dead
+    if top == 0.0:
+        return 0.5 / size, 0.0
+    while dead < atoms and top * 2.0**-dead > 0.5 / size:
+        dead += 1.0
+    return top, dead
+
+
+@formulas(_value, None, _slope)
+class Mixture(NamedTuple):
+    """`scale` is κ, `atoms` the number of rates; equal masses 1/atoms, halved between ±λ."""
+
+    scale: float = 1.0
+    atoms: int = 24
+
+    def bound(self, u: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """κ + min over the living atoms of λ·u·s + (u/λ)·(ln(2u/(κπλ)) − 1)₊."""
+        u, s, top, dead = np.broadcast_arrays(*(np.asarray(z, float) for z in (u, s, top, dead)))
+        best = np.where(u == 0.0, 0.0, np.inf)
+        for k in range(self.atoms):
+            rate = top * 2.0**-k
+            alive = (k >= dead) & (rate > 0.0)
+            safe = np.where(alive, rate, 1.0)
+            with np.errstate(divide="ignore"):
+                log = np.log(2.0 * u) - np.log(self.scale / self.atoms) - np.log(safe) - 1.0
+            cost = safe * u * s + (u / safe) * np.where(u > 0, np.maximum(log, 0.0), 0.0)
+            best = np.where(alive, np.minimum(best, cost), best)
+        # a coordinate never seen (top = 0) has g = 0 and costs nothing
+        return np.where(top == 0.0, 0.0, self.scale + best)

@@ -1,0 +1,106 @@
+"""A round for potentials that work per coordinate: U = a + Σ_i f(g_i, s_i), cells g, s."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from burkholder.potentials import gap, slope
+from burkholder.states.rounds import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, tick
+from burkholder.states.rounds_rows import rising
+
+
+def respond(frame, potential, g, s, values, out):
+    """Each coordinate's share of the prediction into `out`; returns what minus their sum is to be divided by."""
+    raise NotImplementedError("only inside compiled loops")
+
+
+def _tangent(frame, potential, g, s, values, out):
+    for k in range(out.size):
+        out[k] = values[k] * math.copysign(slope(potential, abs(g[k]), s[k], 0.0, 0.0), g[k])
+    return 1.0
+
+
+def _sign_flip(frame, potential, g, s, values, out):
+    lipschitz = frame.lipschitz
+    for k in range(out.size):
+        here, d = g[k], lipschitz * values[k]
+        # |g+d| − |g−d| without cancellation; the product's sign is right even when it underflows to ±0
+        difference = math.copysign(2.0 * min(abs(here), abs(d)), here * d)
+        out[k] = gap(potential, abs(here + d), abs(here - d), difference, s[k] + d * d)
+    return lipschitz
+
+
+_choose = by_clock(_tangent, _sign_flip)
+
+
+@overload(respond)
+def _respond(frame, potential, g, s, values, out):
+    return _choose(frame)
+
+
+@register_jitable
+def largest(values):
+    """max|x_i|."""
+    top = 0.0
+    for k in range(values.size):
+        size = abs(values[k])
+        if size > top:
+            top = size
+    return top
+
+
+@register_jitable
+def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+    g, s = scratch[G_ROW], scratch[S_ROW]
+    n, x = indices.size, scratch[X_ROW]
+    whole = n - n % 4
+    before = np.int64(-1)
+    for block in range(0, whole, 4):
+        if not (sure or rising(before, indices, block, dim)):
+            return 0.0, 0.0, 1.0, 0.0, False
+        before = np.int64(indices[block + 3])
+        for k in range(block, block + 4):
+            at = np.uint64(2) * np.uint64(indices[k])
+            g[k] = cells[at]
+            s[k] = cells[at + np.uint64(1)]
+            x[k] = values[k]
+    for k in range(whole, n):
+        if not (sure or before < indices[k] < dim):
+            return 0.0, 0.0, 1.0, 0.0, False
+        before = np.int64(indices[k])
+        at = np.uint64(2) * np.uint64(indices[k])
+        g[k] = cells[at]
+        s[k] = cells[at + np.uint64(1)]
+        x[k] = values[k]
+    for k in range(n, -(-n // LANES) * LANES):
+        g[k], s[k], x[k] = 0.0, 1.0, 0.0
+    # the largest |x_i| is asked for only when the function assumes a limit on it
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, True
+
+
+@register_jitable
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    n = -(-indices.size // LANES) * LANES
+    out = scratch[OUT_ROW, :n]
+    unit = respond(frame, potential, scratch[G_ROW, :n], scratch[S_ROW, :n], scratch[X_ROW, :n], out)
+    # four sums at once: one alone would wait for each addition to end
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for k in range(0, n, 4):
+        t0 += out[k]
+        t1 += out[k + 1]
+        t2 += out[k + 2]
+        t3 += out[k + 3]
+    return -((t0 + t1) + (t2 + t3)) / unit
+
+
+@register_jitable
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+    scalars[A] += delta * yhat
+    g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
+    for k in range(indices.size):
+        at = np.uint64(2) * np.uint64(indices[k])
+        cells[at] = g[k] + delta * x[k]
+        cells[at + np.uint64(1)] = s[k] + tick(frame, x[k], delta)

@@ -1,0 +1,108 @@
+"""Readers: files and pipes as batches for the engine, or as rows for Python.
+
+    for batch in batches("clicks.vw.gz"): ...
+    for x, y in read("prices.parquet", target="price"): ...
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from burkholder.errors import BadInput
+from burkholder.streams.readers import detect
+from burkholder.streams.readers.batch import Batch
+from burkholder.streams.readers.binary import BinaryReader
+from burkholder.streams.readers.csv import CsvReader
+from burkholder.streams.readers.hashing import feature_index
+from burkholder.streams.readers.libsvm import LibsvmReader
+from burkholder.streams.readers.parquet import ParquetReader
+from burkholder.streams.readers.reader import Reader
+from burkholder.streams.readers.source import Source
+from burkholder.streams.readers.vw import VWReader
+
+# What each format can be told; everything is told only what it knows.
+_COMMON = {"intercept", "skip_bad", "classes"}
+_TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named"}
+_KNOWN = {
+    "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "block", "gather"}),
+    "parquet": (ParquetReader, _COMMON | _TABLE),
+    "libsvm": (LibsvmReader, _COMMON | {"block", "gather"}),
+    "vw": (VWReader, _COMMON | {"bits", "block", "gather"}),
+    "npz": (BinaryReader, _COMMON),
+}
+
+
+def open_reader(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Any:
+    """The reader for a file, a folder of arrays or '-' (standard input). Options left at None are not given.
+
+    `target, weight, drop, categorical, positive, header, delimiter` say what the columns of a table are;
+    `bits` is the size of the hash table; `intercept` puts the constant 1 at index 0; `skip_bad` counts
+    malformed lines instead of stopping at the first; `classes` asks for labels ±1 (None: if the first are).
+    """
+    format = detect.by_name(path) if format is None else detect.check(format)
+    source = None
+    if format not in ("parquet", "npz"):
+        source = Source(path)
+        if format is None:
+            format = detect.by_content(source.start())
+    given = {key: option for key, option in options.items()
+             if (option is not None and option != ()) or key == "classes"}
+    kind, known = _KNOWN[format]
+    if format in ("parquet", "npz") and source is not None:
+        source.close()
+    if format in ("parquet", "npz") and (os.fspath(path) == "-" or (source and source.compression)):
+        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another "
+                       "compression; give the file itself")
+    for key, option in given.items():
+        if key not in known:
+            if source is not None:
+                source.close()
+            raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
+    try:
+        return kind(source if format in ("csv", "libsvm", "vw") else path, **given)
+    except BaseException:
+        if source is not None:
+            source.close()
+        raise
+
+
+def batches(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Iterator[Batch]:
+    """The batches of a file, each valid until the next: what the compiled engine takes."""
+    yield from open_reader(path, format, **options)
+
+
+def read(path: str | os.PathLike[str], target: str | int | None = None, format: str | None = None,
+         **options: Any) -> Iterator[tuple[Any, float]]:
+    """The rows (x, y) of a file.
+
+    Tables give x as a dict from feature name to number: `column` for numbers, `column=text` for categories,
+    `column?` for missing numbers. Other formats give a sparse row, the pair (indices, values).
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "prices.csv"
+    >>> _ = file.write_text("size,city,price\\n3,Rome,7\\n,Oslo,9\\n")
+    >>> list(read(file, target="price"))
+    [({'size': 3.0, 'city=Rome': 1.0}, 7.0), ({'size?': 1.0, 'city=Oslo': 1.0}, 9.0)]
+    """
+    if options.get("named") or options.get("intercept"):
+        raise BadInput("options", options, "rows carry their names, and no constant, by themselves")
+    reader = open_reader(path, format, target=target, **options)
+    named = isinstance(reader, (CsvReader, ParquetReader))
+    if named:
+        reader.named = True
+    for batch in reader:
+        indptr, y = batch.indptr.tolist(), batch.y.tolist()
+        if named:
+            names, values = list(reader.names(batch)), batch.values.tolist()
+            for row, (start, stop) in enumerate(pairwise(indptr)):
+                yield dict(zip(names[start:stop], values[start:stop])), y[row]
+        else:
+            indices, kept = batch.indices.copy(), batch.values.copy()
+            for row, (start, stop) in enumerate(pairwise(indptr)):
+                yield (indices[start:stop], kept[start:stop]), y[row]
+
+
+__all__ = ["Batch", "Reader", "batches", "feature_index", "open_reader", "read"]

@@ -1,0 +1,94 @@
+"""The plan of a table: which column is the target, which are numbers, which are words, and their indices.
+
+With F feature columns (target, weight and dropped ones left out), counted from 0 behind the constant:
+
+    numeric column j      index j
+    its missing value     index F + j, the feature `column?` with value 1
+    category c of a text  index 2F + feature_index(c, namespace=column), the feature `column=c` with value 1
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.streams.readers.hashing import BITS, check_bits, code
+
+DROPPED, NUMERIC, CATEGORICAL, TARGET, CLASS, WEIGHTS = range(6)
+USUAL_TARGETS = ("target", "label", "y", "class")
+
+
+class Plan:
+    """What each column is for. `text_columns` are those that hold text rather than numbers."""
+
+    def __init__(self, file: str, names: Sequence[str], text_columns: Iterable[str], target: str | int | None,
+                 weight: str | None = None, drop: Sequence[str] = (), categorical: Sequence[str] = (),
+                 positive: str | None = None, bits: int = BITS, intercept: bool = False) -> None:
+        self.file, self.names = file, list(names)
+        self.positive = positive
+        self.offset = int(intercept)
+        self.bits = check_bits(bits)
+        self.target = self.find("target", self._usual() if target is None else target)
+        dropped = {self.find("drop", name) for name in drop}
+        chosen = {self.find("categorical", name) for name in categorical}
+        weights = -1 if weight is None else self.find("weight", weight)
+        texts = {self.names.index(name) for name in text_columns}
+        self.kind = np.full(len(self.names), NUMERIC, dtype=np.int64)
+        for column in range(len(self.names)):
+            if column == self.target:
+                self.kind[column] = TARGET if positive is None else CLASS
+            elif column == weights:
+                self.kind[column] = WEIGHTS
+            elif column in dropped:
+                self.kind[column] = DROPPED
+            elif column in chosen or column in texts:
+                self.kind[column] = CATEGORICAL
+        features = np.flatnonzero((self.kind == NUMERIC) | (self.kind == CATEGORICAL))
+        if len(features) == 0:
+            raise BadInput("path", file, "beside the target it has no column to learn from")
+        self.count = len(features)  # F
+        self.slot = np.zeros(len(self.names), dtype=np.int64)
+        self.slot[features] = np.arange(self.count)
+        self.seed = np.array([code(name) & (2**64 - 1) for name in self.names], dtype=np.uint64)
+
+    def _usual(self) -> str:
+        for name in USUAL_TARGETS:
+            if name in self.names:
+                return name
+        raise BadInput("target", None,
+                       f"say which column of {self.file} to predict. Columns: {self._listed()}")
+
+    def _listed(self) -> str:
+        shown = ", ".join(self.names[:40])
+        return shown + (", …" if len(self.names) > 40 else "")
+
+    def find(self, role: str, name: str | int) -> int:
+        """The column of that name, or of that place counted from the end (-1 is the last)."""
+        if isinstance(name, str) and name in self.names:
+            return self.names.index(name)
+        try:
+            place = int(name)
+        except ValueError:
+            place = 0
+        if -len(self.names) <= place < 0:
+            return len(self.names) + place
+        near = difflib.get_close_matches(str(name), self.names, 1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise BadInput(role, name,
+                       f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
+
+    def name_of(self, column: int, index: int, text: str) -> str:
+        """The name of the feature a column's field gave: `column`, `column?` or `column=text`."""
+        place = index - self.offset
+        if place < self.count:
+            return self.names[column]
+        return f"{self.names[column]}?" if place < 2 * self.count else f"{self.names[column]}={text}"
+
+    def features(self, largest: int) -> int:
+        """How many features there can be when `largest` is the largest index seen."""
+        if CATEGORICAL in self.kind:
+            return 2 * self.count + (1 << self.bits)
+        return self.count if largest < self.count else 2 * self.count

@@ -1,0 +1,137 @@
+"""CSV and its relatives: header, delimiter and column kinds are found from the first 256 KB, or given."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.streams.readers.batch import LARGEST, LINE, Batch
+from burkholder.streams.readers.columns import Plan
+from burkholder.streams.readers.hashing import BITS
+from burkholder.streams.readers.problems import BAD_COUNT, describe
+from burkholder.streams.readers.source import Source
+from burkholder.streams.readers.table import parse, survey
+from burkholder.streams.readers.text import TextReader
+from burkholder.streams.readers.words import PADDING
+
+SAMPLE = 1 << 18
+
+class CsvReader(TextReader):
+    """Batches of a delimited text. See `columns` for how columns become features."""
+
+    format = "csv"
+    longest = 1 << 24  # a quote that is never closed should be noticed before the whole file was taken in
+
+    def __init__(self, source: Source, target: str | int | None = None, header: bool | None = None,
+                 delimiter: str | None = None, weight: str | None = None, drop: Sequence[str] = (),
+                 categorical: Sequence[str] = (), positive: str | None = None, bits: int = BITS,
+                 intercept: bool = False, named: bool = False, **options: Any) -> None:
+        super().__init__(source, **options)
+        sample = self._sample()
+        self.delimiter = _delimiter(sample) if delimiter is None else delimiter
+        if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
+            raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
+        records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
+        trimmed = ([field.strip(" \t\r") for field in record] for record in records)
+        first = next((record for record in trimmed if any(record)), [])
+        if not first:
+            raise BadInput("path", self.name, "it holds no row")
+        self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
+        head, body = self._survey(sample)
+        if header is None:
+            # Words over a column of numbers, or nothing but words, are names.
+            self.header = bool((head & ~body).any() or head.all())
+        else:
+            self.header = header
+        names = first if self.header else [str(place + 1) for place in range(len(first))]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadInput("path", self.name,
+                           f"two columns are called {twice!r}; rename one, or read without header")
+        texts = [name for name, is_text in zip(names, body if self.header else body | head) if is_text]
+        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits,
+                         intercept)
+        self.named = named
+        self._origin = np.empty((0, 3), dtype=np.int64)
+        self._positive = np.frombuffer((positive or "").encode(), dtype=np.uint8)
+        self._mask = np.uint64((1 << self.plan.bits) - 1)
+        if self.header:
+            self._skip_header()
+
+    def _sample(self) -> str:
+        """The first whole lines, up to SAMPLE bytes, left in the block for parsing."""
+        while not self.ended and self._stop - PADDING < SAMPLE:
+            self._read()
+        while not self.ended and self.raw.find(b"\n", PADDING, self._stop) < 0:
+            self._read()
+        if self.raw.startswith(b"\xef\xbb\xbf", PADDING):  # a byte-order mark
+            self.raw[PADDING : PADDING + 3] = b"   "
+        end = self.raw.rfind(b"\n", PADDING, self._stop) + 1
+        return bytes(self.view[PADDING : max(end, PADDING)]).decode("utf-8", "replace")
+
+    def _survey(self, sample: str) -> tuple[np.ndarray, np.ndarray]:
+        """For each column: whether the first record holds text there, and whether a later one does."""
+        text = bytes(PADDING) + sample.encode() + bytes(PADDING)
+        copy = np.frombuffer(bytearray(text), dtype=np.uint8)
+        seen = np.zeros((len(self._starts), 2, 3), dtype=np.int64)
+        survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), self._starts, self._stops, seen)
+        return seen[:, 0, 2] > 0, seen[:, 1, 2] > 0
+
+    def _skip_header(self) -> None:
+        """Blank the header out: it is the first line that is not blank, and may span several with quotes."""
+        at, quoted, seen = PADDING, False, False
+        while at < self._stop:
+            c = self.raw[at]
+            if c == 34:
+                quoted = not quoted
+            seen = seen or c > 32
+            if c == 10:
+                self.space.state[LINE] += 1
+                if seen and not quoted:
+                    break
+            at += 1
+        at += 1
+        left = self._stop - at
+        self.raw[PADDING : PADDING + left] = self.raw[at : self._stop]
+        self._stop = PADDING + left
+
+    def _parse(self, start: int, stop: int) -> None:
+        space, plan = self.space, self.plan
+        if self.named and len(self._origin) < len(space.values):
+            self._origin = np.empty((len(space.values), 3), dtype=np.int64)
+        parse(self.text, start, stop, ord(self.delimiter), plan.kind, plan.slot, plan.seed, plan.count,
+              self._positive, plan.offset, self._mask, self.skip_bad, self.named, self._origin, self._starts,
+              self._stops, space.indptr, space.indices, space.values, space.y, space.weight, space.line,
+              space.doubtful, space.bad, space.state)
+
+    def _explain(self, reason: int, token: str) -> str:
+        where, reason = divmod(reason, 256)
+        if reason == BAD_COUNT:
+            return describe(reason, token, fields=where, columns=len(self.plan.names))
+        return describe(reason, token, column=self.plan.names[where])
+
+    def names(self, batch: Batch) -> Iterator[str]:
+        """The name of every feature of a batch read with `named`, in order."""
+        whole = self.space.batch()
+        origin = self._origin[: len(whole.indices)]
+        if batch.rows < whole.rows:  # rows were dropped after parsing
+            origin = origin[np.repeat(np.isin(whole.line, batch.line), np.diff(whole.indptr))]
+        for (column, start, stop), index in zip(origin.tolist(), batch.indices.tolist(), strict=True):
+            yield self.plan.name_of(column, index, bytes(self.view[start:stop]).decode("utf-8", "replace"))
+
+    @property
+    def features(self) -> int:
+        return self.plan.features(int(self.space.state[LARGEST]))
+
+
+def _delimiter(sample: str) -> str:
+    """The usual delimiter that is most frequent in the first line."""
+    line = next((line for line in sample.splitlines() if line.strip()), "")
+    counts = {mark: line.count(mark) for mark in ",\t;|"}
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] else (" " if " " in line.strip() else ",")

@@ -1,0 +1,62 @@
+"""Which format a file is in: by its name, else by its first bytes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+
+from burkholder.errors import BadInput
+
+FORMATS = ("csv", "parquet", "libsvm", "vw", "npz")
+_ENDINGS = {
+    ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm",
+    ".svm": "libsvm", ".svmlight": "libsvm", ".vw": "vw", ".npz": "npz",
+}
+_PACKED = {".gz", ".bz2", ".zst", ".zstd", ".xz"}
+_LIBSVM = re.compile(rb"[+-]?[0-9.eE+-]+(\s+(qid:\d+|\d+:[0-9.eE+-]+))+\s*(#.*)?")
+_VW = re.compile(rb"[^|,]*\|")
+
+
+def check(format: str) -> str:
+    """The format, or an error that names the known ones."""
+    if format not in FORMATS:
+        near = difflib.get_close_matches(format, FORMATS, 1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise BadInput("format", format, f"{hint}Formats: {', '.join(FORMATS)}")
+    return format
+
+
+def by_name(path: str | os.PathLike[str]) -> str | None:
+    """The format a file's name announces, the ending of a compressed file set aside.
+
+    >>> by_name("clicks.vw.gz"), by_name("a9a.t.bz2")
+    ('vw', None)
+    """
+    place = Path(path)
+    if place.is_dir():
+        return "npz"
+    if place.suffix.lower() in _PACKED:
+        place = place.with_suffix("")
+    return _ENDINGS.get(place.suffix.lower())
+
+
+def by_content(start: bytes) -> str:
+    """The format of text that begins like this.
+
+    >>> by_content(b"1 3:1 11:0.5\\n-1 2:1\\n"), by_content(b"1 |f a b:2\\n"), by_content(b"a,b\\n1,2\\n")
+    ('libsvm', 'vw', 'csv')
+    """
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"PK\x03\x04"):
+        return "npz"
+    for line in start.splitlines():
+        line = line.strip()
+        if not line or line.startswith(b"#"):
+            continue
+        if _LIBSVM.fullmatch(line):
+            return "libsvm"
+        return "vw" if _VW.match(line) and line.count(b"|") <= line.count(b" ") + 1 else "csv"
+    return "csv"

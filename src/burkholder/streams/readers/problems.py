@@ -1,0 +1,33 @@
+"""What can be wrong with a line, in words."""
+
+from __future__ import annotations
+
+MOST_FEATURES = 2**31 - 3  # indices are 32-bit, one place is kept for the constant
+
+(BAD_LABEL, BAD_FEATURE, BAD_ID, BAD_VALUE, BAD_IMPORTANCE, BAD_INITIAL, BAD_SCALE, NO_BAR, NO_LABEL,
+ BAD_COUNT, BAD_NUMBER, BAD_TARGET, NO_TARGET, BAD_WEIGHT, BAD_QUOTE) = range(1, 16)
+
+_WORDS = {
+    BAD_LABEL: "the label {token} is not a finite number",
+    BAD_FEATURE: "{token} is not a feature written id:value",
+    BAD_ID: f"the feature number in {{token}} is above {MOST_FEATURES}",
+    BAD_VALUE: "the value in {token} is not a finite number",
+    BAD_IMPORTANCE: "the importance weight {token} is not a number ≥ 0",
+    BAD_INITIAL: "{token} stands where VW puts an initial prediction; only 0 is supported there",
+    BAD_SCALE: "the scale of namespace {token} is not a finite number of at most 19 digits",
+    NO_BAR: "there is no '|' between the label and the features",
+    NO_LABEL: "there is no label (a word that touches the '|' is a tag)",
+    BAD_COUNT: "{fields} fields where there are {columns} columns",
+    BAD_NUMBER: "text {token} in the numeric column '{column}'; name the column as categorical, or drop it",
+    BAD_TARGET: "the target '{column}' is {token}, not a finite number; for classes given as words name the "
+                "positive one",
+    NO_TARGET: "the target '{column}' is missing",
+    BAD_WEIGHT: "the weight '{column}' is {token}, not a number ≥ 0",
+    BAD_QUOTE: "text after the closing quote in column '{column}'",
+}
+
+
+def describe(reason: int, token: str, column: str = "", fields: int = 0, columns: int = 0) -> str:
+    """The reason, with the offending text and its column."""
+    shown = repr(token if len(token) <= 40 else token[:37] + "...")
+    return _WORDS[reason].format(token=shown, column=column, fields=fields, columns=columns)

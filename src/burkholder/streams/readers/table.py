@@ -1,0 +1,255 @@
+"""Delimited text (CSV, TSV and their like), compiled: fields are found first, then understood by the plan."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from burkholder.compiled import compiled
+from burkholder.streams.readers.batch import (
+    BAD,
+    DOUBTFUL,
+    LABEL,
+    LARGEST,
+    LINE,
+    NEXT,
+    NNZ,
+    ROWS,
+    VALUE,
+    WEIGHT,
+)
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUMERIC, TARGET
+from burkholder.streams.readers.hashing import code_of
+from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
+from burkholder.streams.readers.problems import (
+    BAD_COUNT,
+    BAD_NUMBER,
+    BAD_QUOTE,
+    BAD_TARGET,
+    BAD_WEIGHT,
+    NO_TARGET,
+)
+from burkholder.streams.readers.words import everywhere, next_of
+
+QUOTE = 34
+MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # in any case of letters
+# The words above, letters lowered, as base-256 numbers.
+_MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISSING])
+
+
+@register_jitable
+def missing(text, start, stop):  # type: ignore[no-untyped-def]
+    """Whether the field says that there is no value."""
+    if stop - start > 4:
+        return False
+    word = np.int64(0)
+    for at in range(start, stop):
+        c = np.int64(text[at])
+        word = 256 * word + (c + 32 if 65 <= c <= 90 else c)
+    found = False
+    for known in _MISSING_CODES:
+        found = found or word == known
+    return found
+
+
+@register_jitable
+def _blank(c):  # type: ignore[no-untyped-def]
+    return c == 32 or c == 9 or c == 13
+
+
+@register_jitable
+def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-untyped-def]
+    """Find the fields of the record at p: (how many, place after its end or -1 if unfinished, lines in it).
+
+    Quoted fields are unquoted in place, once the record is known to be whole. `wrong[0]` is set to the field
+    with text behind its closing quote, else -1.
+    """
+    count, lines, doubled = 0, 0, False
+    most = starts.size
+    ends, lines_end = everywhere(delimiter), everywhere(10)
+    wrong[0] = -1
+    begin = p
+    while True:
+        while p < stop and _blank(text[p]) and text[p] != delimiter:
+            p += 1
+        quoted = p < stop and text[p] == QUOTE
+        if quoted:
+            p += 1
+            first = p
+            while True:
+                while p < stop and text[p] != QUOTE:
+                    lines += text[p] == 10
+                    p += 1
+                if p + 1 >= stop:
+                    return count, -1, lines
+                if text[p + 1] != QUOTE:
+                    break
+                doubled = True
+                p += 2
+            last = p
+            p += 1
+            while p < stop and text[p] != delimiter and text[p] != 10:
+                if not _blank(text[p]) and wrong[0] < 0:
+                    wrong[0] = count
+                p += 1
+        else:
+            first = p
+            p = next_of(text, p, stop, ends, lines_end)
+            last = p
+            while last > first and _blank(text[last - 1]):
+                last -= 1
+        if p >= stop:
+            return count, -1, lines
+        if count < most:
+            starts[count], stops[count] = first, last
+        count += 1
+        if text[p] == 10:
+            break
+        p += 1
+    if doubled:
+        for field in range(min(count, most)):
+            if starts[field] > begin and text[starts[field] - 1] == QUOTE:
+                stops[field] = _undoubled(text, starts[field], stops[field])
+    return count, p + 1, lines + 1
+
+
+@register_jitable
+def _undoubled(text, start, stop):  # type: ignore[no-untyped-def]
+    put = start
+    at = start
+    while at < stop:
+        text[put] = text[at]
+        at += 2 if text[at] == QUOTE else 1
+        put += 1
+    return put
+
+
+@compiled
+def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[no-untyped-def]
+    """Count in seen[column, record kind, field kind]: first record or later; missing, number or text.
+
+    Unquotes in place: give it a copy.
+    """
+    wrong = np.empty(1, np.int64)
+    p, later = start, 0
+    while p < stop:
+        found, p, _ = fields(text, p, stop, delimiter, starts, stops, wrong)
+        if p < 0:
+            break
+        if found == 1 and seen.shape[0] > 1 and starts[0] == stops[0]:
+            continue
+        if found == seen.shape[0]:
+            for column in range(found):
+                a, b = starts[column], stops[column]
+                if missing(text, a, b):
+                    seen[column, later, 0] += 1
+                elif decimal(text, a, b)[1] == NOT_A_NUMBER:
+                    seen[column, later, 2] += 1
+                else:
+                    seen[column, later, 1] += 1
+        later = 1
+
+
+@compiled
+def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offset, mask, skip, named, origin,
+          starts, stops, indptr, indices, values, y, weight, line, doubtful, bad, state):
+    # type: ignore[no-untyped-def]
+    """Parse whole records behind the rows already there.
+
+    With `named`, `origin` gets (column, start, stop) of each feature's field.
+    """
+    rows, nnz = state[ROWS], state[NNZ]
+    number_of_line, largest = state[LINE], state[LARGEST]
+    columns = kind.size
+    wrong = np.empty(1, np.int64)
+    p = start
+    indptr[0] = 0
+    state[BAD] = 0
+    state[DOUBTFUL] = 0
+    while p < stop:
+        begun, unsure, record = nnz, state[DOUBTFUL], p
+        found, p, lines = fields(text, p, stop, delimiter, starts, stops, wrong)
+        if p < 0:
+            p = record
+            break
+        if found == 1 and columns > 1 and starts[0] == stops[0]:
+            number_of_line += lines
+            continue  # a blank line
+        reason, where = 0, 0
+        if found != columns:
+            reason, where = BAD_COUNT, found
+        elif wrong[0] >= 0:
+            reason, where = BAD_QUOTE, wrong[0]
+        weight[rows] = 1.0
+        if offset:
+            indices[nnz] = 0
+            values[nnz] = 1.0
+            nnz += 1
+        for column in range(columns):
+            if reason:
+                break
+            if kind[column] == DROPPED:
+                continue
+            a, b = starts[column], stops[column]
+            where = column
+            if kind[column] == CATEGORICAL:
+                index = 2 * count + np.int64(code_of(text, a, b, seed[column]) & mask)
+                indices[nnz] = index + offset
+                values[nnz] = 1.0
+            elif kind[column] == CLASS:
+                if missing(text, a, b):
+                    reason = NO_TARGET
+                same = b - a == positive.size
+                for at in range(min(b - a, positive.size)):
+                    same = same and text[a + at] == positive[at]
+                y[rows] = 1.0 if same else -1.0
+                continue
+            else:
+                number, status = decimal(text, a, b)
+                absent = status == NOT_A_NUMBER and missing(text, a, b)
+                refused = status == NOT_A_NUMBER or abs(number) == np.inf
+                if kind[column] == NUMERIC:
+                    if refused and not absent:
+                        reason = BAD_NUMBER
+                    index = slot[column] + (count if absent else 0)
+                    indices[nnz] = index + offset
+                    values[nnz] = 1.0 if absent or status == UNDECIDED else number
+                elif kind[column] == TARGET:
+                    if refused:
+                        reason = NO_TARGET if absent else BAD_TARGET
+                    y[rows] = number
+                else:
+                    if refused or number < 0.0:
+                        reason = BAD_WEIGHT
+                    weight[rows] = number
+                if status == UNDECIDED:
+                    at = state[DOUBTFUL]
+                    array, place = VALUE, nnz
+                    if kind[column] != NUMERIC:
+                        array, place = (LABEL if kind[column] == TARGET else WEIGHT), rows
+                    doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = array, place, a, b
+                    state[DOUBTFUL] = at + 1
+                if kind[column] != NUMERIC:
+                    continue
+            if named:
+                origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
+            largest = max(largest, index)
+            nnz += 1
+        if reason:
+            nnz = begun
+            state[DOUBTFUL] = unsure
+            at = state[BAD]
+            if at < bad.shape[0]:
+                field = min(where, columns - 1)
+                bad[at, 0], bad[at, 1] = number_of_line, 256 * where + reason
+                bad[at, 2], bad[at, 3] = starts[field], max(starts[field], stops[field])
+            state[BAD] += 1
+            if not skip:
+                p = record
+                break
+        else:
+            line[rows] = number_of_line
+            rows += 1
+            indptr[rows] = nnz
+        number_of_line += lines
+    state[LINE], state[ROWS], state[NNZ], state[NEXT], state[LARGEST] = number_of_line, rows, nnz, p, largest
