@@ -172,11 +172,6 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
     assert pack(plain.learner) == pack(watched.learner)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(("learner", "options", "loss"), [
-    ("adaptive", (), None), ("square-function-l4", ("bound=3",), "absolute"), ("zigzag", (), "hinge"), ("auto", (), None)])
-def test_other_learners_have_reports(tmp_path: Path, learner: str, options: tuple[str, ...], loss: str | None) -> None:
-=======
 @pytest.mark.parametrize(
     ("learner", "options", "loss"),
     [
@@ -189,7 +184,6 @@ def test_other_learners_have_reports(tmp_path: Path, learner: str, options: tupl
 def test_other_learners_have_reports(
     tmp_path: Path, learner: str, options: tuple[str, ...], loss: str | None
 ) -> None:
->>>>>>> home
     _, text = _session(tmp_path, learner, options, 200, loss)
     page = _Page()
     page.feed(text)
