@@ -30,7 +30,7 @@ $(BENCH_VENV)/made: pyproject.toml
 
 # The main job on the data shipped here: three learners, a table, a picture.
 demo: $(VENV)/demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/python bench/demo.py
 
 # Lint, types, import rules, doctests and tests.
 test: $(VENV)/dev lint
@@ -46,7 +46,11 @@ slow: $(VENV)/dev
 	$(ONE) $(BIN)/python -m pytest -n 2 -m slow
 
 bench: $(BENCH_VENV)/made
-	$(ONE) $(BENCH)/python bench/speed.py
+	$(ONE) $(BENCH)/python bench/engine.py
+	$(ONE) $(BENCH)/python bench/readers.py
+	$(ONE) $(BENCH)/python bench/speed_text.py
+	$(ONE) $(BENCH)/python bench/memory.py
+	$(ONE) $(BENCH)/python bench/scaling.py
 
 bench-matrix: $(BENCH_VENV)/made
 	$(ONE) $(BENCH)/python bench/matrix.py

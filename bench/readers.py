@@ -3,7 +3,7 @@
     python bench/readers.py [--rows 100000] [--repeat 3]
 
 libsvm is compared with scikit-learn's load_svmlight_file on 100 features a row, values with 6 and with 17
-digits. Prints a table and writes out/readers.json.
+digits. Times are processor seconds, the best of several runs. Prints a table and writes out/readers.json.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import peers
 
 peers.one_core()
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import synthetic  # noqa: E402
-from burkholder.streams.readers import batches  # noqa: E402
-from burkholder.streams.readers.binary import write  # noqa: E402
+import synthetic
+from burkholder.streams.readers import batches
+from burkholder.streams.readers.binary import write
 
 
 def drain(stream: Iterable) -> int:
@@ -34,9 +34,9 @@ def drain(stream: Iterable) -> int:
 def fastest(work: Callable[[], object], repeat: int) -> float:
     best = float("inf")
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 

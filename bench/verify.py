@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from burkholder.functions import CATALOGUE, REFUTED
-from burkholder.lab.exact import adaptive, davis, experts, smoothness, square, strongly_convex
+from burkholder.lab.exact import adaptive, davis, experts, smoothness, square, strongly_convex, zigzag
 from burkholder.lab.mutations import everything
 from burkholder.lab.verify import verify
 
@@ -28,6 +28,8 @@ PROOFS = {
     "adaptive parameter-free, box": adaptive.box,
     "Davis/Wang, 3′": davis.step,
     "Davis/Wang, 2°": davis.majorises,
+    "zigzag concavity, p = 3": lambda: zigzag.concave(3),
+    "U_3 ≥ V": lambda: zigzag.majorises(3),
 }
 
 

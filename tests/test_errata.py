@@ -76,7 +76,7 @@ def test_smooth_norms_need_their_constant():
     wrong = SquareFunction(geometry="l4", version="paper")
     wrong.root, wrong.potential = 1.0, SquareRoot(1.0)
     rng = np.random.default_rng(0)
-    tau, x = right.points(rng, 50_000, 3)
+    x = right.points(rng, 50_000, 3)[1]
     g = np.ones_like(x) + 0.1 * rng.standard_normal(x.shape)
     x = 0.3 * rng.choice([-1.0, 0.0, 1.0], x.shape)
     s = np.square(right.geometry.norm(g)) * rng.uniform(0.5, 2.0, len(x))

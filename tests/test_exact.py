@@ -17,7 +17,7 @@ pytest.importorskip("z3")
 
 from burkholder import functions
 from burkholder.errors import BadInput
-from burkholder.lab.exact import adaptive, davis, experts, lemmas, proofs, smoothness, square, strongly_convex
+from burkholder.lab.exact import adaptive, davis, experts, lemmas, proofs, smoothness, square, strongly_convex, zigzag
 from burkholder.lab.exact.ball import Ball, Undecided, balls
 from burkholder.lab.exact.replay import BallLinear, view
 from burkholder.lab.verdicts import Verdict, Witness
@@ -33,6 +33,8 @@ TRUE: dict[str, Callable[[], Verdict]] = {
     "adaptive, on a box": lambda: adaptive.box(reach=3.0),
     "Davis/Wang": davis.step,
     "Davis/Wang above V": davis.majorises,
+    **{f"zigzag concavity, p = {p}": lambda p=p: zigzag.concave(p) for p in (2, "5/2", 3, 4, 7)},
+    **{f"U_p above V, p = {p}": lambda p=p: zigzag.majorises(p) for p in (2, 3, 4, 5)},
 }
 WRONG: dict[str, Callable[[], Verdict]] = {
     "U_sq, outer constant −5 %": lambda: square.majorant(outer="1.9"),
@@ -50,6 +52,12 @@ WRONG: dict[str, Callable[[], Verdict]] = {
     "Davis/Wang, c −5 %": lambda: davis.step(c="0.5285"),
     "V above U_dw, ν = 1.3": lambda: davis.majorises(nu="1.3"),
     "V above U_dw, c +5 %": lambda: davis.majorises(c="0.5842"),
+    "zigzag, β −5 %": lambda: zigzag.concave(3, beta="1.9"),
+    "zigzag, β −1 %, p = 5/2": lambda: zigzag.concave("5/2", beta="1.485"),
+    "V above U_3, α −5 %": lambda: zigzag.majorises(3, alpha="19/15"),
+    "V above U_3, α +5 %": lambda: zigzag.majorises(3, alpha="7/5"),
+    "V above U_4, β +5 %": lambda: zigzag.majorises(4, beta="3.15"),
+    "V above U_2, α below 1": lambda: zigzag.majorises(2, alpha="0.95"),
 }
 
 
@@ -219,7 +227,7 @@ def test_the_formulas_of_the_stream_loop_run_on_balls(name: str) -> None:
 # --- the catalogue ---------------------------------------------------------------------------------------------
 
 WITH_PROOFS = ("square-function", "square-function-coordinates", "square-function-paper", "adagrad", "adagrad-norm",
-               "adaptive", "smoothness-l4", "strongly-convex", "experts")
+               "adaptive", "smoothness-l4", "strongly-convex", "experts", "zigzag", "zigzag-3")
 
 
 @pytest.mark.parametrize("name", WITH_PROOFS)
@@ -235,11 +243,14 @@ def test_proofs_follow_the_constants_of_the_function_they_are_given() -> None:
     curved = functions.StronglyConvex(curvature=0.5, lipschitz=2.0, constant=3.8)  # 5 % below L²/2ρ = 4
     assert proofs(curved)[0].refuted
     assert proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7))[0].proved
-    assert proofs(functions.ZigZag(p=3.0)) == []
+    assert proofs(functions.ZigZag(p=1.5)) == []
+    bent = functions.ZigZag(p=3.0)
+    bent.beta *= 0.95
+    assert any(verdict.refuted for verdict in proofs(bent))
 
 
 @pytest.mark.parametrize("call", [
-    lambda: square.majorant(inner="0.5"), lambda: square.majorant(outer="-1"), lambda: smoothness.l4(3, 0),
+    lambda: square.majorant(inner=1), lambda: square.majorant(outer="-1"), lambda: smoothness.l4(3, 0),
     lambda: adaptive.box(exponent="-1"), lambda: adaptive.box(reach=1000.0),
 ])
 def test_constants_that_make_no_sense_are_refused(call: Callable[[], Verdict]) -> None:

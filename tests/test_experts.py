@@ -35,7 +35,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("method, loss, options", [
     *((method, "squared", {}) for method in METHODS), ("huber-root", "absolute", {}),
-    ("huber-root", "pinball", {"quantile": 0.9}), ("ml-poly", "pinball", {"quantile": 0.1}),
+    ("huber-root", "pinball", {"quantile": 0.9}),
 ])
 def test_run_equals_the_loop_bit_for_bit_and_resumes_from_saved_state(method, loss, options):
     x, y = data()
@@ -218,6 +218,10 @@ def test_a_loss_of_ones_own_and_classes():
     np.testing.assert_array_equal(Experts(custom).run(x, y).predictions, named.predictions)
     with pytest.raises(BadInput):
         Experts(custom).state_dict()
+    breaks = Experts(custom._replace(slope=lambda p, t: math.inf if t > 1.5 else 0.0))
+    with pytest.raises(BadInput):
+        breaks.run(x, y)
+    assert breaks.names == () and breaks.certificate().rounds == 0
     labels = y > 0
     experts = Experts("logistic")
     run = experts.run(np.column_stack([4 * y, -y]), labels)
@@ -230,7 +234,9 @@ def test_outlier_of_a_million_millions_does_not_end_learning():
     y[500] = 1e12
     run = Experts("squared").run(x, y)
     assert np.isfinite(run.predictions).all()
-    assert run.losses[1000:].mean() < 1.2 * ((x[1000:].mean(axis=1) - y[1000:]) ** 2).mean()
+    y[500] = 0.0
+    calm = Experts("squared").run(x, y)
+    assert run.losses[600:].mean() < 1.1 * calm.losses[600:].mean()
 
 
 def test_the_plot_and_the_certificate_can_be_read(tmp_path):

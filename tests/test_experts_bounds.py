@@ -74,7 +74,8 @@ def test_bound_is_the_formula_of_the_theory(lipschitz):
         seen = np.clip(delta, -limit, limit)
         rounds.append((yhat - x, delta, seen, limit))
         if not lipschitz:
-            first_L, limit = first_L or abs(delta), max(limit, abs(delta))
+            limit = max(limit, min(abs(delta), 2 * limit)) if limit else abs(delta)
+            first_L = first_L or abs(delta)
         experts.update(x, y)
     w = np.array([0.2, 0.8, 0.0])
     eta = 4.0 * 2.0 ** -np.arange(30) / (first_L * h)
@@ -99,7 +100,7 @@ def test_bound_is_the_formula_of_the_theory(lipschitz):
 
 
 def test_erratum_the_last_slope_counts():
-    """With L unknown the slack is max_{t≤n}|δ_t|·max|ŷ−x_j|; with the L_n of before round n it is false."""
+    """With L unknown the slack must count round n; with the L_n of before round n the bound is false."""
     experts = Experts("squared")
     x, before, widest = np.array([0.0, 1.0]), 0.0, 0.0
     targets = [0.49, 0.51, 0.49, 0.51, 1000.0]
@@ -115,6 +116,21 @@ def test_erratum_the_last_slope_counts():
     literal = certificate.promised._replace(clipped=np.zeros(2)).bound(w) + before * widest
     assert literal < 0.1 * regret
     assert regret <= certificate.bound(w)
+
+
+@pytest.mark.parametrize("growth", [1.3, 10.0])
+def test_slack_for_an_unknown_limit_is_as_stated(growth):
+    """At most M(1 + log₂(M/L₁))·max|ŷ−x_j| of linearised regret is never seen by W."""
+    rng = np.random.default_rng(17)
+    experts, slopes, widest = Experts("squared"), [], 0.0
+    for t in range(30):
+        x, y = rng.uniform(-1, 1, size=2), float(rng.choice([-1, 1]) * growth**t)
+        yhat = experts.predict(x)
+        slopes.append(abs(2 * (yhat - y)))
+        widest = max(widest, float(np.max(np.abs(yhat - x))))
+        experts.update(x, y)
+    top = max(slopes)
+    assert np.max(experts.certificate().promised.clipped) <= top * (1 + math.log2(top / slopes[0])) * widest
 
 
 def best_path(paid, switches):
@@ -196,6 +212,18 @@ def test_best_mixture_in_hindsight_against_a_grid(name, options):
     assert best.loss <= min(paid) + 1e-9
     assert 0 <= best.gap <= 1e-6 * best.loss
     assert best.loss == pytest.approx(min(paid), rel=1e-3)
+
+
+def test_best_mixture_of_a_long_stream_fixes_signs_and_still_closes_the_gap(monkeypatch):
+    rng = np.random.default_rng(18)
+    y = rng.standard_cauchy(3000)
+    x = y[:, None] + rng.standard_cauchy((3000, 3))
+    for name in ("absolute", "epsilon-insensitive"):
+        whole = best_convex(losses.get(name), x, y)
+        with monkeypatch.context() as patch:
+            patch.setattr("burkholder.experts.hindsight.FEW", 300)
+            long = best_convex(losses.get(name), x, y)
+        assert long.gap <= 1e-9 * long.loss and long.loss == pytest.approx(whole.loss, rel=1e-10)
 
 
 def test_best_mixture_at_a_corner_and_on_any_scale():

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from burkholder.matrix import potential as pot
+from burkholder.potentials import spectral as pot
 
 SHAPES = [(1, 1), (1, 4), (3, 2), (4, 4)]
 RATES = np.array([1.0, 0.5, 0.25, 0.125])

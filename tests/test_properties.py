@@ -43,7 +43,7 @@ def _check(name: str, dim: int, lipschitz: float, points: int) -> None:
         assert residual <= TOLERANCE, (claim, residual)
 
 
-@pytest.mark.parametrize(("name", "dim", "lipschitz", "points"), _cases(POINTS, DENSE))
+@pytest.mark.parametrize(("name", "dim", "lipschitz", "points"), list(_cases(POINTS, DENSE)))
 def test_a_million_points_refute_nothing(name, dim, lipschitz, points):
     _check(name, dim, lipschitz, points)
 

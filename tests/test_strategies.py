@@ -29,7 +29,7 @@ NAMES = [name for name, entry in CATALOGUE.items() if "zigzag" not in name]
 
 def _state(name: str, rng: np.random.Generator):
     entry = CATALOGUE[name]
-    function = entry.make()
+    function = entry.make(lipschitz=4.0, curvature=2.0) if entry.curved else entry.make()  # squared loss, B = 1
     dim = entry.dims[-1]
     tau = function.zero(dim)
     for _ in range(6):

@@ -119,6 +119,31 @@ def test_a_bound_that_promises_too_much_is_refuted_on_streams_too() -> None:
     assert a - w @ g - 0.475 * (w @ w + s) - (a + 0.5 * (g @ g - s)) == pytest.approx(witness.residual, rel=1e-6)
 
 
+def test_a_state_in_another_order_is_examined_on_streams_alone() -> None:
+    class Turned(Quadratic):
+        def zero(self, dim: int = 1) -> Any:
+            return super().zero(dim)[::-1]
+
+        def statistic(self, x: Any, yhat: Any, delta: Any) -> Any:
+            return super().statistic(x, yhat, delta)[::-1]
+
+        def value(self, tau: Any) -> Any:
+            return super().value(tau[::-1])
+
+        def bound(self, w: Any, tau: Any) -> Any:
+            return super().bound(w, tau[::-1])
+
+    report = quickly(Turned())
+    assert report.status is Status.NOT_REFUTED and report["regret"].status is Status.UNCHECKED
+    assert report["streams"].points > 0
+
+    class Boast(Turned):
+        def bound(self, w: Any, tau: Any) -> Any:
+            return 0.9 * super().bound(w, tau)
+
+    assert [verdict.claim for verdict in quickly(Boast()).refuted] == ["streams"]
+
+
 def test_convexity_and_the_tangent_are_examined_where_declared() -> None:
     class Concave(Quadratic):
         def value(self, tau: Any) -> Any:
@@ -178,7 +203,25 @@ class Raises(Quadratic):
         return super().value(tau)
 
 
+class Statistic(Quadratic):
+    def statistic(self, x: Any, yhat: Any, delta: Any) -> Any:
+        return delta * yhat, delta[..., None] * x, np.linalg.inv(x)
+
+
+class Zero(Quadratic):
+    def zero(self) -> Any:  # type: ignore[override]
+        return np.zeros(()), np.zeros(1), np.zeros(())
+
+
+class Parts(Quadratic):
+    def statistic(self, x: Any, yhat: Any, delta: Any) -> Any:
+        return delta * yhat, delta[..., None] * x
+
+
 @pytest.mark.parametrize("bad, words", [
+    (Zero(), ["zero of quadratic", "TypeError", "the start"]),
+    (Parts(), ["advance of quadratic", "shorter", "tau[1] ="]),
+    (Statistic(), ["advance of quadratic", "LinAlgError", "it raised at tau[0] = 0", "x ="]),
     (NaN(), ["value of quadratic", "nan", "tau[1] =", "tau[2] ="]),
     (Shape(), ["shape (7,)", "tau[1] =", "return shape"]),
     (Raises(), ["ZeroDivisionError('no such state')", "it raised at tau[0] =", "tau[1] ="]),
@@ -270,6 +313,7 @@ def test_a_report_is_refuted_if_anything_is_and_proved_only_if_everything_is() -
     refuted = Verdict("3", Status.REFUTED, "", witness=Witness({"x": 1.0}, 0.5))
     assert Report("f", (proved,)).status is Status.PROVED
     assert Report("f", (proved, open_)).status is Status.NOT_REFUTED
+    assert Report("f", (Verdict("2", Status.PROVED, ""), open_)).status is Status.PROVED  # searched as well
     assert Report("f", (proved, open_, refuted)).status is Status.REFUTED
     assert Report("f", ()).status is Status.UNCHECKED
 
@@ -339,6 +383,7 @@ def test_the_command_prints_verdicts_and_json(file: Path) -> None:
 def test_exact_verdicts_come_first() -> None:
     report = verify("smoothness-l4", exact=True, seconds=1.0)
     assert report.verdicts[0].proved and report.status is Status.NOT_REFUTED
+    assert any("no exact proof" in note for note in verify(Quadratic(), exact=True, seconds=0.3).notes)
 
 
 def test_the_claims_are_those_of_the_core() -> None:

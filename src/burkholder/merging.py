@@ -230,7 +230,6 @@ def _add_generic(
         return
     zero, wider = out.function.zero(dim), out.function.zero(dim + 1)
     total = [np.zeros(part.shape) for part in zero]
-    size: int
     for one, place in zip(learners, places):
         if not one.state.dim:
             continue

@@ -17,20 +17,32 @@ from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
 from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
-from burkholder.auto.state import ETA, GAP, HIGH, LOW, ROUNDS, SURPRISE, SURPRISES
+from burkholder.auto.state import ETA, GAP, HIGH, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES
+
+
+FLOOR = 0.1
+
+
+@inlined
+def hedge_rate(plan, state):  # type: ignore[no-untyped-def]
+    """AdaHedge's η = ln K/Δ, with Δ at least a tenth of the largest spread of losses in one round.
+
+    Without that floor η is infinite at first, and rounding decides between lanes that are equal so far.
+    """
+    gap = max(state.scalars[GAP], FLOOR * state.scalars[RANGE])
+    return math.log(plan.lanes) / gap if gap > 0.0 else 0.0
 
 
 @inlined
 def hedge_weights(plan, state, mixed):  # type: ignore[no-untyped-def]
-    """AdaHedge's weights π·e^{−ηL}, η = ln K/Δ, into `mixed`; at Δ = 0 only the leaders count. Returns η."""
-    eta = math.log(plan.lanes) / state.scalars[GAP] if state.scalars[GAP] > 0.0 else math.inf
+    """AdaHedge's weights π·e^{−ηL} into `mixed`. Returns η."""
+    eta = hedge_rate(plan, state)
     ahead = state.linear[0]
     for k in range(1, plan.lanes):
         ahead = min(ahead, state.linear[k])
     total = 0.0
     for k in range(plan.lanes):
-        behind = state.linear[k] - ahead
-        mixed[k] = state.prior[k] * (1.0 if behind == 0.0 else math.exp(-eta * behind))
+        mixed[k] = state.prior[k] * math.exp(-eta * (state.linear[k] - ahead))
         total += mixed[k]
     for k in range(plan.lanes):
         mixed[k] /= total
@@ -144,21 +156,20 @@ def absorb_hedge(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-u
     """AdaHedge on linearised losses, centred so that the aggregate's own is 0."""
     delta = weight * slope(loss, yhat, y)
     played, linear = work.played, state.linear
+    low, high = played[0], played[0]
+    for k in range(1, plan.lanes):
+        low, high = min(low, played[k]), max(high, played[k])
     eta = hedge_weights(plan, state, work.mixed)
-    if eta == math.inf:
-        before, after = linear[0], linear[0] + delta * (played[0] - yhat)
-        for k in range(1, plan.lanes):
-            before = min(before, linear[k])
-            after = min(after, linear[k] + delta * (played[k] - yhat))
-        mix = after - before
-    else:
+    state.scalars[RANGE] = max(state.scalars[RANGE], abs(delta) * (high - low))
+    if eta == 0.0:  # so far every lane lost the same, and the weights are the prior at any rate
+        eta = hedge_rate(plan, state)
+    if eta > 0.0:
         total = 0.0
         for k in range(plan.lanes):
             total += work.mixed[k] * math.expm1(-eta * delta * (played[k] - yhat))
-        mix = -math.log1p(total) / eta
+        state.scalars[GAP] += max(0.0, math.log1p(total) / eta)
     for k in range(plan.lanes):
         linear[k] += delta * (played[k] - yhat)
-    state.scalars[GAP] += max(0.0, -mix)
 
 
 @inlined

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
+from burkholder.auto.aggregate import FLOOR
 from burkholder.auto.plan import HEDGE, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -24,6 +25,7 @@ from burkholder.auto.state import (
     LEARNT_LOSS,
     LOSS,
     RADIUS_SCALE,
+    RANGE,
     ROUNDS,
     SURPRISE,
     SURPRISES,
@@ -122,7 +124,7 @@ def lane_costs(plan: Plan, state: State) -> np.ndarray:
     s = state.scalars
     surprise = np.log(1.0 / state.prior[: plan.lanes])
     if plan.mixing == HEDGE:
-        return s[GAP] * (1.0 + surprise / math.log(plan.lanes))
+        return s[GAP] + surprise / math.log(plan.lanes) * max(s[GAP], FLOOR * s[RANGE])
     if s[ETA] == 0.0:  # squared loss before any two labels differed: every lane played the same
         return np.full(plan.lanes, s[SURPRISE])
     return (surprise + math.log(s[ROUNDS] + 1.0)) / s[ETA] + s[SURPRISE]

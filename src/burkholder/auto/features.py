@@ -15,6 +15,7 @@ from burkholder.auto.state import COUNT, DENSE, FEATURES, HEIGHT, INVERSE, MEAN,
 from burkholder.compiled import compiled
 
 GROWTH = 10.0
+TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
 
 
@@ -35,7 +36,7 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
         m = 1
     for j in range(start, stop):
         x = values[j]
-        if x == 0.0:
+        if abs(x) < TINY:
             continue
         feature = indices[j]
         slot = state.slot_of[feature] if grow or feature < state.slot_of.shape[0] else -1

@@ -41,7 +41,7 @@ def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     clip(plan, state, work, plan.stacks, plan.lanes)
     if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
         for k in range(plan.lanes):
-            steep = 1.0 if plan.tangents <= k < plan.full else plan.steep
+            steep = 1.0 if plan.tangents <= k < plan.stacks else plan.steep
             work.played[k] = min(max(work.out[k] * steep, -1.0), 1.0)
     return aggregate.combine(plan, state, work)
 

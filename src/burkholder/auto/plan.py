@@ -26,7 +26,7 @@ RADII = (0.1, 1.0, 10.0, 100.0)
 
 
 class Plan(NamedTuple):
-    """The lanes in order: groups of diagonal lanes, tangent, full covariance, stacks. Counts and switches."""
+    """The lanes in order: groups of diagonal lanes, full covariance, tangent, stacks. Counts and switches."""
 
     groups: int
     kinds: tuple[int, int]  # the step kind of each group, and of each stack; always two, for one compiled type
@@ -37,8 +37,8 @@ class Plan(NamedTuple):
     steep: float  # 0: outputs as they are; else clip(steep·output, ±1), what the hinge loss wants
     intercept: int
     range_given: int
-    tangents: int  # place of the first tangent lane
     full: int  # place of the first full lane
+    tangents: int  # place of the first tangent lane; the lanes before it feed the stack
     stacks: int  # place of the first stack
     lanes: int  # how many lanes in all
 
@@ -60,9 +60,9 @@ def lane_names(plan: Plan) -> list[str]:
         for k, (v, q) in enumerate(GROUP):
             scale = "max-scaled" if k < 4 else "standardised"
             listed.append(f"diagonal {scale} v0={v:g} q={q:g} {STEP_NAMES[kind]}")
-    listed += [f"tangent R={radius:g}" for radius in RADII]
     for tilde, v, q, _, kind in full_lane_specs(plan):
         listed.append(f"full {'standardised' if tilde else 'max-scaled'} v0={v:g} q={q:g} {STEP_NAMES[kind]}")
+    listed += [f"tangent R={radius:g}" for radius in RADII]
     return listed + [f"stack {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups]]
 
 
@@ -71,8 +71,8 @@ def prior(plan: Plan) -> list[float]:
     diagonal, tangents, stacks = 8 * plan.groups, len(RADII), plan.groups
     each = (1.0 - STACK_SHARE - TANGENT_SHARE) / (diagonal + plan.full_lanes)
     return (
-        [each] * diagonal + [TANGENT_SHARE / tangents] * tangents
-        + [each] * plan.full_lanes + [STACK_SHARE / stacks] * stacks
+        [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents
+        + [STACK_SHARE / stacks] * stacks
     )
 
 
@@ -88,12 +88,13 @@ def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) 
     if isinstance(loss, losses.Logistic):
         mixing = MIX_LOG
     full_lanes = len(FULL) * len(kinds) if full_features else 0
-    tangents = 8 * len(kinds)
-    full = tangents + len(RADII)
+    full = 8 * len(kinds)
+    tangents = full + full_lanes
+    stacks = tangents + len(RADII)
     return Plan(
         groups=len(kinds), kinds=(kinds[0], kinds[-1]), full_lanes=full_lanes, full_features=full_features, mixing=mixing,
         quantile=loss.quantile if isinstance(loss, losses.Pinball) else 0.5,
         steep=4.0 if isinstance(loss, losses.Hinge) else 0.0,
         intercept=int(intercept), range_given=int(range_given),
-        tangents=tangents, full=full, stacks=full + full_lanes, lanes=full + full_lanes + len(kinds),
+        full=full, tangents=tangents, stacks=stacks, lanes=stacks + len(kinds),
     )

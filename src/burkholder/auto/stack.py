@@ -1,4 +1,8 @@
-"""The stack: a full-covariance Kalman filter whose features are the other lanes' outputs."""
+"""The stack: a full-covariance Kalman filter whose features are the Kalman lanes' outputs.
+
+The tangent lanes stay out: one with a radius far too large for its stream is chaotic, and would turn rounding
+into differences (the aggregation gives it next to no weight; a filter would not).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ def label_scale(plan, state):  # type: ignore[no-untyped-def]
 @inlined
 def forecast(plan, state, work):  # type: ignore[no-untyped-def]
     """The stacks' predictions into work.out, last; they read work.entry."""
-    live = plan.stacks if state.scalars[FULL_ON] == 1.0 else plan.full
+    live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     for s in range(plan.groups):
         total = 0.0
         for k in range(live):
@@ -36,7 +40,7 @@ def forecast(plan, state, work):  # type: ignore[no-untyped-def]
 def learn(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
     """One Kalman step of each stack."""
     size = state.stack_w.shape[1]
-    live = plan.stacks if state.scalars[FULL_ON] == 1.0 else plan.full
+    live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     unit = label_scale(plan, state)
     inverse = 1.0 / unit
     column = work.column

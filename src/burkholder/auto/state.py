@@ -17,8 +17,9 @@ STATS = 8  # padded to a cache line
 (
     ROUNDS, LOSS, FEATURES, UNIT, LOW, HIGH, LABELS, LABEL_SQUARES, RADIUS_SCALE, ETA, GAP, SURPRISE,
     SURPRISES, CLIPPED_LABELS, LEARNT_LOSS, FULL_ON, HEAVY, WEIGHT_SUM,
-) = range(18)
-SCALARS = 18
+    RANGE,
+) = range(19)
+SCALARS = 19
 
 
 class State(NamedTuple):
@@ -38,7 +39,7 @@ class State(NamedTuple):
     radii: NDArray[np.float64]
     bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential)
     jump: NDArray[np.float64]  # what raising the radius cost each tangent lane
-    clip_cost: NDArray[np.float64]  # what clipping cost each tangent lane
+    clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
     residual: NDArray[np.float64]  # running mean |residual| of each lane
     full_w: NDArray[np.float64]
     full_p: NDArray[np.float64]
@@ -64,6 +65,7 @@ class Work(NamedTuple):
     out: NDArray[np.float64]  # each lane's own output
     entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
     played: NDArray[np.float64]  # each lane's output as aggregated
+    exact: NDArray[np.float64]  # the tangent lanes' outputs before rounding
     reach: NDArray[np.float64]  # ΣVx² of each diagonal lane
     step: NDArray[np.float64]
     shrink: NDArray[np.float64]
@@ -79,7 +81,7 @@ def padded(count: int) -> int:
 
 def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     """An empty state: variances at their prior, the stack at the average of the lanes."""
-    lanes, inputs, stacks = padded(plan.lanes), padded(plan.stacks), plan.groups
+    lanes, inputs, stacks = padded(plan.lanes), padded(plan.tangents), plan.groups
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
     side = padded(plan.full_features + 1)
     full_p = np.zeros((plan.full_lanes, side, side))
@@ -91,8 +93,8 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     scalars[RADIUS_SCALE] = 1.0
     scalars[FULL_ON] = float(plan.full_lanes > 0)
     stack_w, stack_p = np.zeros((stacks, inputs)), np.zeros((stacks, inputs, inputs))
-    stack_w[:, : plan.stacks] = 1.0 / plan.stacks
-    for k in range(plan.stacks):
+    stack_w[:, : plan.tangents] = 1.0 / plan.tangents
+    for k in range(plan.tangents):
         stack_p[:, k, k] = 1.0
     weight = np.zeros(lanes)
     weight[: plan.lanes] = prior(plan)
@@ -129,7 +131,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
         tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
         stamp=np.zeros(1, np.int64), out=np.zeros(lanes), entry=np.zeros(lanes), played=np.zeros(lanes),
-        reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
+        exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
         other=np.zeros(lanes), column=np.zeros(max(padded(plan.full_features + 1), lanes)),
     )
 

@@ -3,6 +3,9 @@
 With g = Σδx̂ and s = Σ(δx̂)², coordinate i plays w = −R·g/sqrt(2s−g²), or −R·sgn g where s < g². The potential
 U = Σδŷ + R·Σ_i U_sq(g_i, √s_i) then never rises, on any path, whatever the losses: the regret against every
 |u_i| ≤ R is at most 2R·Σ_i sqrt(s_i). δ is taken at the lane's own, unclipped prediction.
+
+Predictions are played to a millionth: while R is large for its stream the recursion is chaotic and would blow up
+rounding errors; on the grid it does not. What the rounding costs is measured, δ·(played − exact), and charged.
 """
 
 from __future__ import annotations
@@ -12,6 +15,9 @@ import math
 from burkholder.auto.inlined import inlined
 from burkholder.auto.simd import all4, load4, most, put, root, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
+
+GRID = float(1 << 20)
+WHOLE = 6755399441055744.0
 
 
 @inlined
@@ -30,15 +36,20 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
         # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
         size = root(most(most(s + s - g * g, g * g), all4(1e-300)))
         total = total - g / size * all4(work.hat[j])
-    store(work.out, plan.tangents, total * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE]))
+    p = total * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE])
+    store(work.exact, 0, p)
+    # (x + 1.5·2⁵²) − 1.5·2⁵² is x rounded to a whole number
+    store(work.out, plan.tangents, ((p * all4(GRID) + all4(WHOLE)) - all4(WHOLE)) / all4(GRID))
 
 
 @inlined
 def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
     """g += δx̂, s += (δx̂)², with δ of each lane in work.step."""
     at = 16 * plan.groups
-    delta = load4(work.step, plan.tangents)
-    store(state.bias, 0, load4(state.bias, 0) + delta * load4(work.out, plan.tangents))
+    delta, exact = load4(work.step, plan.tangents), load4(work.exact, 0)
+    store(state.bias, 0, load4(state.bias, 0) + delta * exact)
+    rounding = most(delta * (load4(work.out, plan.tangents) - exact), all4(0.0))
+    store(state.clip_cost, 0, load4(state.clip_cost, 0) + rounding)
     for j in range(m):
         slot = work.slot[j]
         d = delta * all4(work.hat[j])

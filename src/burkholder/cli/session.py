@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from burkholder import losses
-from burkholder.cli.console import progress
 from burkholder.cli.interrupts import Interrupts
+from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine
@@ -43,7 +43,7 @@ class Session:
         if loss is not None:
             self._choose(loss)
         self.complete = False
-        self.passes_done = self.bad_lines = self.features = 0
+        self.passes_done = self.bad_lines = self.features = self.errors = 0
         self.bad_examples: list[str] = []
         self.seconds = self.weight = 0.0
         self.first_pass: tuple[float, float, int, int] | None = None  # loss, weight, errors, rounds
@@ -72,9 +72,9 @@ class Session:
                     self.complete = True
                     self.predictions.keep()
                     return
-                with progress("learning", None, self.quiet) as advance:
+                with LiveLine(self.quiet) as line:
                     for _ in range(self.passes_done, self.passes):
-                        if not self._one_pass(interrupts, advance, start):
+                        if not self._one_pass(interrupts, line, start):
                             self.checkpoints.store(self, complete=False)
                             return
                         self.passes_done += 1
@@ -88,8 +88,7 @@ class Session:
             finally:
                 self.seconds = time.perf_counter() - start
 
-    def _one_pass(self, interrupts: Interrupts, advance: Any, start: float) -> bool:
-        shown = start
+    def _one_pass(self, interrupts: Interrupts, line: LiveLine, start: float) -> bool:
         with self._open() as reader:
             for batch in self.checkpoints.pieces(reader, self.recorder):
                 interrupts.busy = True
@@ -97,6 +96,7 @@ class Session:
                     self._choose("logistic" if reader.classes else "squared")
                 yhat = self._learn(batch)
                 self.weight += float(batch.weight.sum())
+                self.errors += int((batch.y * yhat <= 0.0).sum())  # meaningful for labels ±1 only
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
                 self._look(reader)
@@ -104,12 +104,8 @@ class Session:
                 if self.recorder is not None:
                     self.recorder.learned(batch, self.learner)
                 interrupts.busy = False
-                now = time.perf_counter()
-                if now - shown > 0.1:
-                    shown = now
-                    advance(batch.rows, self._line(reader.progress(), now - start))
-                else:
-                    advance(batch.rows)
+                if line.due():
+                    line.show(self._line(reader.progress(), time.perf_counter() - start))
                 if interrupts.requested:
                     return False
             self._look(reader)
@@ -132,7 +128,7 @@ class Session:
         self.bad_lines, self.bad_examples = reader.bad_lines, reader.bad_examples
 
     def _totals(self) -> tuple[float, float, int, int]:
-        return self.learner.cumulative_loss, self.weight, int(self.learner.errors), int(self.learner.rounds)
+        return self.learner.cumulative_loss, self.weight, self.errors, int(self.learner.rounds)
 
     @property
     def _learned(self) -> int:
@@ -160,7 +156,7 @@ class Session:
         state = getattr(self.learner.certificate(), kind, None)
         if state is None:
             return None
-        for radius in ((None, 1.0) if self.radius is None else (self.radius,)):
+        for radius in self._radii():
             try:
                 number = float(state(radius=radius))
             except BadInput:
@@ -168,6 +164,12 @@ class Session:
             self.stated_for = radius
             return number
         return None
+
+    def _radii(self) -> tuple[float | None, ...]:
+        """The radii to try in turn: the one asked for, else the function's own ball (None), else 1."""
+        if self.radius is not None:
+            return (self.radius,)
+        return (None, 1.0) if hasattr(self.learner, "function") else (1.0,)
 
     def _radius(self) -> float | None:
         """The radius the bounds are stated for, as a number where it is known."""
@@ -177,7 +179,8 @@ class Session:
     def _line(self, share: float | None, seconds: float) -> str:
         loss, regret = self.mean_loss, self._bound("realised")
         parts = [] if share is None else [f"{share:.0%}"]
-        parts.append(f"{self._learned / seconds:,.0f} rounds/s")
+        parts.append(f"{self.learner.rounds:,} rounds")
+        parts.append(f"{self._learned / seconds:,.0f}/s")
         parts.append("" if loss is None else f"mean loss {loss:.5g}")
         parts.append("" if regret is None else f"certified regret ≤ {regret:.5g}")
         return " · ".join(part for part in parts if part)

@@ -1,7 +1,7 @@
 """Huber-root: expert advice with nothing to tune, on any scale, with tracking.
 
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
-forecasts, L₁ the first slope and L_t the slope limit of the round (known, or the largest |δ| before t),
+forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
     z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
 
@@ -21,18 +21,29 @@ another compiled loop.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator
+from burkholder.experts.scale import (
+    FIRST_LIPSCHITZ,
+    FIRST_SPREAD,
+    LIPSCHITZ,
+    THETA,
+    centre,
+    clip,
+    next_limit,
+    offset,
+    price,
+    rate,
+    spread,
+)
 from burkholder.losses.dispatch import derivative
 
-THETA = 0.5
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2
 
 
 class HuberRoot(NamedTuple):
@@ -62,53 +73,6 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
         np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
         np.zeros((rates, experts)), np.zeros(experts), np.zeros(rates), np.zeros(1),
     )
-
-
-@register_jitable
-def centre(x: np.ndarray) -> float:
-    """x̄: the mean of the experts that are awake (NaN when none is)."""
-    mean, count = math.nan, 0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            count += 1
-            mean = x[j] if count == 1 else mean + (x[j] - mean) / count
-    return mean
-
-
-@register_jitable
-def spread(x: np.ndarray) -> float:
-    """max_j |x_j − x̄| over the experts that are awake."""
-    mean, widest = centre(x), 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            widest = max(widest, abs(x[j] - mean))
-    return widest
-
-
-@register_jitable
-def rate(k: int) -> float:
-    """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
-    return math.ldexp(4.0, -k)
-
-
-@register_jitable
-def offset(state: Any, h: float, yhat: float, xj: float) -> float:
-    """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
-    return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
-
-
-@register_jitable
-def clip(z: float) -> float:
-    return min(max(z, -THETA), THETA)
-
-
-@register_jitable
-def price(wished: float, z: float) -> float:
-    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
-
-    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z².
-    """
-    return z * z + max(wished - z, 0.0)
 
 
 @register_jitable
@@ -246,7 +210,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = max(limit, abs(delta))
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 @register_jitable

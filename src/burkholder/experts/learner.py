@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import math
 from typing import Any
@@ -68,7 +69,7 @@ class Experts:
         self.bound, self.lipschitz = bound, lipschitz
         slope = lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
         self._limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
-        self.rates = rates or (24 if self._limit and bound is not None else 48)
+        self.rates = rates or 48  # 2^48: the first spread may be a poor guide to the scale of the rest
         if outside is None:
             outside = OUTSIDE if isinstance(self.loss, losses.Pinball) else ()
         self.outside = tuple(float(c) for c in outside)
@@ -141,18 +142,20 @@ class Experts:
         width = len(names) + len(self.outside)
         predictions, paid = np.empty(n), np.empty(n)
         used = np.empty((n if weights else 0, width))
-        if isinstance(self.loss, losses.Custom):
+        if isinstance(self.loss, losses.Custom):  # Python functions may fail in any round: learn on a twin
+            twin = copy.deepcopy(self)
+            (twin._state, twin._tally), twin.names = twin._with(fresh), names
             for t in range(n):
-                line = dict(zip(names, forecasts[t].tolist()))
-                predictions[t] = self.predict(line)
-                paid[t] = losses.value(self.loss, float(predictions[t]), float(targets[t]))
+                predictions[t] = twin.predict(forecasts[t])
                 if weights:
-                    used[t] = stream.pulls(*self._with(names if not self.names else ()), forecasts[t])
-                self.update(line, targets[t])
+                    used[t] = stream.pulls(twin._state, twin._tally, forecasts[t])
+                paid[t] = losses.value(self.loss, float(predictions[t]), float(targets[t]))
+                twin.update(forecasts[t], targets[t])
+            state, tally = twin._state, twin._tally
         else:
-            self._state, self._tally, self.names = state, tally, names
             stream.sweep(state, tally, self.loss, self._clip, self._limit or math.inf, forecasts, targets,
                          predictions, paid, used)
+        self._state, self._tally, self.names = state, tally, names
         return ExpertsRun(predictions, paid, used, self.columns, self.certificate(), self.loss,
                           forecasts, targets)
 

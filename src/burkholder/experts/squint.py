@@ -16,12 +16,13 @@ from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator, mixture
-from burkholder.experts.huber_root import (
+from burkholder.experts.scale import (
     FIRST_LIPSCHITZ,
     FIRST_SPREAD,
     LIPSCHITZ,
     THETA,
     centre,
+    next_limit,
     offset,
     rate,
     spread,
@@ -98,7 +99,7 @@ def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, 
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = max(limit, abs(delta))
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 class Squint(NamedTuple):

@@ -14,7 +14,7 @@ from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
-from burkholder.experts.huber_root import centre
+from burkholder.experts.scale import centre
 from burkholder.losses.dispatch import derivative, value
 
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)

@@ -16,7 +16,7 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
-from burkholder.matrix import potential
+from burkholder.potentials import spectral as potential
 
 VERSIONS = ("sign-flip", "tangent", "mixture")
 RULES = ("lowering", "doubling", "fixed")

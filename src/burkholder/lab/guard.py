@@ -81,6 +81,26 @@ class Guard(BurkholderFunction):
             change = np.abs(np.asarray(self.inner.value(moved), float) - here) / step
         return np.abs(here) + np.where(np.isfinite(change), change, 0.0) + self.floor
 
+    def points(self, rng: np.random.Generator, count: int, dim: int) -> tuple[Tau, np.ndarray]:
+        if overrides(self.inner, "points"):
+            return self._call("points", self.inner.points, (rng, count, dim), (), None)
+        return super().points(rng, count, dim)
+
+    def features(self, rng: np.random.Generator, count: int, dim: int) -> np.ndarray:
+        return self.inner.features(rng, count, dim)
+
+    def comparators(self, rng: np.random.Generator, count: int, dim: int) -> np.ndarray:
+        return self.inner.comparators(rng, count, dim)
+
+    def plays(self, rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+        return self.inner.plays(rng, x)
+
+    def sizes(self, x: np.ndarray) -> dict[str, tuple[np.ndarray, float]]:
+        return self.inner.sizes(x)
+
+    def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
+        return self.inner.refine(w, tau)
+
     def _call(self, name: str, formula: Callable[..., Any], arguments: tuple[Any, ...], tau: Tau,
               x: np.ndarray | None, delta: np.ndarray | None = None) -> Any:
         try:

@@ -113,7 +113,7 @@ def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, floa
     if isinstance(potential, Adaptive):
         yield "A(w) (has room to spare)", 0.5, _promise
     if isinstance(potential, Adaptive) and not function.separable:
-        yield "½, the power of v/D", less, _power
+        yield "½, the power of v/D" + spare, less, _power
 
 
 # --- how a constant is moved ---------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ def overrides(function: BurkholderFunction, method: str) -> bool:
     >>> overrides(SquareFunction(), "bound"), overrides(SquareFunction(), "closed_form")
     (True, False)
     """
-    return getattr(getattr(function, method), "__func__", None) is not getattr(BurkholderFunction, method)
+    own = getattr(function, "inner", function)  # what a guard stands for
+    return getattr(getattr(own, method), "__func__", None) is not getattr(BurkholderFunction, method)
 
 
 def take(points: Points, which: Any) -> Points:
@@ -49,12 +50,15 @@ class Sampler:
     def __init__(self, function: BurkholderFunction, dim: int, rng: np.random.Generator) -> None:
         self.function, self.dim, self.rng = function, dim, rng
         self.free = overrides(function, "points")
+        self.unbounded = not self.free and not overrides(function, "features")
         self.limited = bool(function.sizes(np.zeros((1, dim))))
         self.clocks = clocks(function, rng, dim)
 
     def draw(self, count: int) -> Points:
         """Random points; a fifth of them simple ones, where extremes often sit: coordinates equal up to sign, or 0."""
         tau, x, yhat, alpha, w = draw(self.function, self.rng, count, self.dim)
+        if self.unbounded and self.rng.random() < 0.5:
+            tau, x = self._reached(x)
         numbers = [np.asarray(part, float) for part in (x, yhat, alpha, w)]
         state = [np.asarray(part, float) for part in tau]
         if self.free:
@@ -65,6 +69,18 @@ class Sampler:
             state = [np.where(simple & (part != 0), self._snapped(part), part) if np.any(part < 0) and part.ndim == 2
                      else part for part in state]
         return Points(tuple(state), *numbers)
+
+    def _reached(self, x: np.ndarray) -> tuple[Tau, np.ndarray]:
+        """States that play reaches with features of every scale from 1e-9 to 1e9."""
+        count, rng = len(x), self.rng
+        x = self._within(x * 10.0 ** rng.uniform(-7, 7, (count, 1)))
+        start = self.function.zero(self.dim)
+        tau: Tau = tuple(np.broadcast_to(part, (count, *np.shape(part))).copy() for part in start)
+        for _ in range(int(rng.integers(0, 8))):
+            past = self._within(x[:, rng.permutation(self.dim)] * 10.0 ** rng.uniform(-1, 1, (count, 1)))
+            delta = self.function.lipschitz * rng.choice([-1.0, 1.0, 0.3], count)
+            tau = self.function.advance(tau, past, np.zeros(count), delta)
+        return tau, x
 
     def _snapped(self, vectors: np.ndarray) -> np.ndarray:
         """Each vector's largest coordinate, given to all of them with signs or zeros at random."""

@@ -45,7 +45,7 @@ class Verdict:
     """What was concluded of one property.
 
     >>> print(Verdict("1", Status.PROVED, "U(0) ≤ 0", arithmetic="rational"))
-    proved       1    U(0) ≤ 0  [rational]
+    proved       1           U(0) ≤ 0  [rational]
     """
 
     claim: str  # "1", "2", "3", "convex", "tangent", "regret", ...
@@ -79,7 +79,7 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        parts = [f"{self.status.value:<12} {self.claim:<4} {self.statement}"]
+        parts = [f"{self.status.value:<12} {self.claim:<11} {self.statement}"]
         if self.domain:
             parts.append(f"on {self.domain}")
         if self.arithmetic and not self.refuted:  # a refutation's arithmetic is its witness's
@@ -89,9 +89,9 @@ class Verdict:
             parts.append(f"({self.points:,} points, {self.seconds:.1f} s{worst})")
         lines = ["  ".join(parts)]
         if self.witness is not None:
-            lines.append(f"             {self.witness}")
+            lines.append(f"{'':<25}{self.witness}")
         if self.note:
-            lines.append(f"             {self.note}")
+            lines.append(f"{'':<25}{self.note}")
         return "\n".join(lines)
 
 
@@ -110,13 +110,16 @@ class Report:
 
     @property
     def status(self) -> Status:
-        """Refuted if anything is; proved only when every property examined is."""
-        seen = {verdict.status for verdict in self.verdicts} - {Status.UNCHECKED}
-        if Status.REFUTED in seen:
+        """Refuted if anything is; proved only when every claim examined is, by one of its verdicts."""
+        claims: dict[str, set[Status]] = {}
+        for verdict in self.verdicts:
+            if verdict.status is not Status.UNCHECKED:
+                claims.setdefault(verdict.claim, set()).add(verdict.status)
+        if any(Status.REFUTED in seen for seen in claims.values()):
             return Status.REFUTED
-        if seen == {Status.PROVED}:
+        if claims and all(Status.PROVED in seen for seen in claims.values()):
             return Status.PROVED
-        return Status.NOT_REFUTED if seen else Status.UNCHECKED
+        return Status.NOT_REFUTED if claims else Status.UNCHECKED
 
     def __getitem__(self, claim: str) -> Verdict:
         for verdict in self.verdicts:

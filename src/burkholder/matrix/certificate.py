@@ -10,10 +10,11 @@ import numpy as np
 
 from burkholder.certificates import Assumption, Certificate, Guarantee
 from burkholder.errors import BadInput
-from burkholder.matrix import bet, graph, potential, sign_flip, tangent
+from burkholder.matrix import bet, graph, sign_flip, tangent
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.rules import mixture_grid
+from burkholder.potentials import spectral as potential
 
 
 def direction_bound(ceiling: float, dimension: int) -> float:
@@ -135,13 +136,11 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
     promised = engine.bound(0.0 if mixture else None)
     ball = "against W = 0" if radius is None else f"against every ‖W‖_Σ ≤ {radius:g}"
     guarantees = [Guarantee("regret, promised", f"{ball}, labels in [−1, 1] (ledger of this path)", promised)]
-    excess = -math.inf
+    excess: float | None = None  # unknown once a restart has forgotten the slopes
     if spectral is not None:
         realised = along + (radius or 0.0) * spectral
         excess = realised - promised
-        guarantees.append(
-            Guarantee("regret, realised", "Σδŷ + r‖Σδ e_i e_jᵀ‖, which this stream proves", realised)
-        )
+        guarantees.append(Guarantee("regret, realised", "Σδŷ + r‖Σδ e_i e_jᵀ‖, which this stream proves", realised))
     slack = 1e-9 * (1.0 + abs(promised)) + engine.tol * engine.rule.lipschitz * totals["rounds"]
     assumptions = (
         Assumption(
@@ -149,14 +148,12 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
             f"every prediction is exact to {engine.tol:g}",
             slack,
             excess,
-            int(excess > slack),
+            int(excess is not None and excess > slack),
             "the realised figure, which holds for any predictions",
         ),
     )
     joined = float(engine.scalars[sign_flip.PAID]) - engine.rule.radius if engine.graph.nodes else 0.0
-    grid = (
-        (joined, max(engine.graph.nodes, 1), engine.rule.radius, engine.rule.lipschitz) if mixture else None
-    )
+    grid = (joined, max(engine.graph.nodes, 1), engine.rule.radius, engine.rule.lipschitz) if mixture else None
     return SignFlipCertificate(
         learner=f"matrix completion, {engine.name}, rate {engine.options['rate']}",
         loss=engine.loss,
@@ -176,9 +173,7 @@ def certify_sign_flip(engine: SignFlipEntries, **totals: Any) -> SignFlipCertifi
 
 def _nonnegative(nuclear: float) -> None:
     if not (nuclear >= 0.0 and math.isfinite(nuclear)):
-        raise BadInput(
-            "nuclear", nuclear, "give the comparator's nuclear norm, a finite number that is not negative"
-        )
+        raise BadInput("nuclear", nuclear, "give the comparator's nuclear norm, a finite number that is not negative")
 
 
 def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
@@ -202,15 +197,9 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
             "Σ½(ŷ−y)² − Σ½(b−y)² ≤ κ on every path, labels in [−1, 1]",
             bet.KAPPA,
         ),
-        Guarantee(
-            "against the bias model, realised", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ Σδ(ŷ−b) ≤ κ(1 − mean wealth)", followed
-        ),
-        Guarantee(
-            "wealth of the bet", "κ(1 − mean W), the limit of the line above", bet.KAPPA * (1.0 - mean_wealth)
-        ),
-        Guarantee(
-            "direction, promised", "Σδu − Σδ⟨W,X⟩ ≤ A₁ for every ‖W‖_Σ ≤ 1 (ledger of this path)", promised
-        ),
+        Guarantee("against the bias model, realised", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ Σδ(ŷ−b) ≤ κ(1 − mean wealth)", followed),
+        Guarantee("wealth of the bet", "κ(1 − mean W), the limit of the line above", bet.KAPPA * (1.0 - mean_wealth)),
+        Guarantee("direction, promised", "Σδu − Σδ⟨W,X⟩ ≤ A₁ for every ‖W‖_Σ ≤ 1 (ledger of this path)", promised),
         Guarantee(
             "direction, realised",
             "Σδu + ‖Σδ e_i e_jᵀ‖, the largest value of that left side",
@@ -233,7 +222,7 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
     notes = (
         "bound(nuclear) and realised(nuclear) compare with b + ⟨W, X⟩ for every W of that nuclear norm",
         f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g}"
-        f" beside Σ|δu| ≥ {abs(along):.3g}",
+        f" beside |Σδu| = {abs(along):.3g}",
     )
     return CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),

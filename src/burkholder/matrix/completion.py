@@ -94,7 +94,7 @@ class MatrixCompletion:
             raise BadInput(
                 "rating",
                 rating,
-                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given as low and high",
+                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given",
             )
         return (2.0 * number - self.low - self.high) / (self.high - self.low)
 
@@ -126,9 +126,7 @@ class MatrixCompletion:
         i, j = self._nodes([_id("row", row)], [_id("column", column)])
         return float(self._play(i, j, label)[0, 0])
 
-    def _nodes(
-        self, rows: Sequence[Id], columns: Sequence[Id]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _nodes(self, rows: Sequence[Id], columns: Sequence[Id]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Node numbers, new ids numbered in order of arrival."""
         known_rows, known_columns = self._rows, self._columns
         total = len(known_rows) + len(known_columns)
@@ -146,9 +144,7 @@ class MatrixCompletion:
             j[t] = node
         return i, j
 
-    def _play(
-        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _play(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         out = self.engine.rounds(i, j, y)
         out[:, :2] = self._rating(out[:, :2])
         # summed one by one, so that chunks of any size give the same totals
@@ -270,9 +266,7 @@ def _engine(
     given = {key: option for key, option in options.items() if option is not None}
     if strategy == "default":
         for key, option in given.items():
-            raise BadInput(
-                key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it"
-            )
+            raise BadInput(key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it")
         return BiasTangentBet(fast=fast, dtype=dtype, **({} if tol is None else {"tol": float(tol)}))
     if strategy != "sign-flip":
         raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
@@ -295,8 +289,11 @@ def _add_up(loss, yhat, y, totals):  # type: ignore[no-untyped-def]
 
 
 def _items(values: Any) -> Any:
-    """A sequence of plain Python values."""
-    return values.tolist() if hasattr(values, "tolist") else values
+    """A sequence of plain Python values, from a list, an array or a column of a data frame."""
+    for name in ("tolist", "to_list"):
+        if hasattr(values, name):
+            return getattr(values, name)()
+    return values
 
 
 def _id(argument: str, value: Any) -> Id:

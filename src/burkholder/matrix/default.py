@@ -42,14 +42,10 @@ class BiasTangentBet:
         """ŷ at nodes (i, j); −1 stands for a row or column never seen, and then the bias alone answers."""
         T = self.workspace.sized(len(self.graph.start))
         return float(
-            stream.predict(
-                self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T
-            )[0]
+            stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)[0]
         )
 
-    def rounds(
-        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each."""
         nodes = int(max(i.max(), j.max())) + 1
         self.graph = graph.with_nodes(self.graph, nodes)
@@ -87,9 +83,7 @@ class BiasTangentBet:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that changes, by name."""
-        named: dict[str, NDArray[Any]] = {
-            f"graph.{key}": value for key, value in self.graph._asdict().items()
-        }
+        named: dict[str, NDArray[Any]] = {f"graph.{key}": value for key, value in self.graph._asdict().items()}
         named["scalars"], named["log_wealth"] = self.scalars, self.log_wealth
         for key, value in self.bias._asdict().items():
             if key != "experts":
@@ -103,9 +97,7 @@ class BiasTangentBet:
 
         def part(prefix: str) -> dict[str, NDArray[Any]]:
             return {
-                key[len(prefix) + 1 :]: np.array(value)
-                for key, value in arrays.items()
-                if key.startswith(prefix + ".")
+                key[len(prefix) + 1 :]: np.array(value) for key, value in arrays.items() if key.startswith(prefix + ".")
             }
 
         experts = part("experts")

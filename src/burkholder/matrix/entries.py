@@ -47,9 +47,7 @@ class SignFlipEntries:
         self.graph = graph.with_nodes(graph.empty(np.dtype(dtype).type), nodes)
         self.workspace = Workspace(dtype, spaces=len(self.rates))
         if nodes:
-            sign_flip.join(
-                self.graph, self.rule, self.rates, self.masses, self.log_trace, self.scalars, nodes - 1
-            )
+            sign_flip.join(self.graph, self.rule, self.rates, self.masses, self.log_trace, self.scalars, nodes - 1)
 
     def predict(self, i: int, j: int, weight: float = 1.0) -> float:
         """ŷ at nodes (i, j); 0 where one of them is unknown (−1) or has no rating yet."""
@@ -65,9 +63,9 @@ class SignFlipEntries:
                 return 0.0  # this round restarts, and a fresh start plays 0
         sign_flip.prepare(self.graph, self.rule, rates, log_trace, scalars, i, j, float(weight), *room)
         return float(
-            sign_flip.predict(
-                self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room
-            )[0]
+            sign_flip.predict(self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room)[
+                0
+            ]
         )
 
     def rounds(
@@ -110,7 +108,7 @@ class SignFlipEntries:
 
     def bound(self, nuclear: float | None = None) -> float:
         """What this path's ledger promises against ‖W‖_Σ ≤ r; under the mixture, ≤ nuclear."""
-        from burkholder.matrix import potential
+        from burkholder.potentials import spectral as potential
 
         if self.rule.kind == MIXTURE:
             # PAID is κ at a fixed dimension; rows and columns that joined may have added to it
@@ -135,16 +133,12 @@ class SignFlipEntries:
         if not self.graph.nodes:
             return 0.0
         return float(
-            sign_flip.value(
-                self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes
-            )
+            sign_flip.value(self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes)
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that changes, by name."""
-        named: dict[str, NDArray[Any]] = {
-            f"graph.{key}": value for key, value in self.graph._asdict().items()
-        }
+        named: dict[str, NDArray[Any]] = {f"graph.{key}": value for key, value in self.graph._asdict().items()}
         for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             named[key] = getattr(self, key)
         return named

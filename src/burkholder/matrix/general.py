@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
-from burkholder.matrix import blocks, potential, sign_flip
+from burkholder.matrix import blocks, sign_flip
 from burkholder.matrix.inputs import Factors
 from burkholder.matrix.sign_flip import (
     ALONG,
@@ -30,6 +30,7 @@ from burkholder.matrix.sign_flip import (
     PAID,
     Rule,
 )
+from burkholder.potentials import spectral as potential
 
 Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
@@ -130,14 +131,8 @@ class GeneralEngine:
         if X.norm == 0.0:
             return
         lipschitz = self.rule.lipschitz
-        if (
-            self.tangent
-            and self.rule.kind == FIXED
-            and self.rates[0] * lipschitz * X.norm > 0.5 * (1 + 1e-12)
-        ):
-            raise BadInput(
-                "X", X.norm, f"the tangent strategy needs rate·{lipschitz:g}·‖X‖ ≤ ½; lower the rate"
-            )
+        if self.tangent and self.rule.kind == FIXED and self.rates[0] * lipschitz * X.norm > 0.5 * (1 + 1e-12):
+            raise BadInput("X", X.norm, f"the tangent strategy needs rate·{lipschitz:g}·‖X‖ ≤ ½; lower the rate")
         self.widest = max(self.widest, X.norm)
         if self.rule.kind in (FIXED, MIXTURE):
             return
@@ -209,7 +204,7 @@ class GeneralEngine:
             pair = logs[:, None] + np.array(changes)
             plus, minus = potential.log_sum_exp(pair.T)
             yhat = float(potential.signed_exp_gap(plus, minus, radius / lipschitz, bound))
-        return float(min(max(yhat, -bound), bound)), spaces, steps
+        return float(min(max(yhat, -bound), bound)) + 0.0, spaces, steps  # + 0.0: no negative zero
 
     def _space(self, X: Factors, rate: float, log_trace: float) -> _Space:
         kind = _Dense if self._dense_round(X) else _Krylov
@@ -227,8 +222,9 @@ class GeneralEngine:
         self.M = self.M + growth * self._square(X)
         self.top += growth * X.norm**2
         self.anchor = np.maximum(self.anchor, self.log_trace)
-        for k in np.flatnonzero(self.log_trace < self.anchor - sign_flip.FALL):
-            self.log_trace[k] = self.anchor[k] = self._exact_log_trace(float(self.rates[k]))
+        for n, rate in enumerate(self.rates):
+            if self.log_trace[n] < self.anchor[n] - sign_flip.FALL:
+                self.log_trace[n] = self.anchor[n] = self._exact_log_trace(float(rate))
 
     def bound(self, nuclear: float | None = None) -> float:
         """What the ledger promises against ‖W‖_Σ ≤ r; under the mixture, against ‖W‖_Σ ≤ nuclear."""
@@ -249,13 +245,36 @@ class GeneralEngine:
         quadratic = self.rule.radius / rate * self.damping(rate) * top
         return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
 
-    def spectral(self) -> float:
-        """‖ΣδX‖ of the current epoch."""
-        if isinstance(self.H, np.ndarray):
-            return float(potential.largest(self.H))
-        from scipy.sparse.linalg import eigsh
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that changes, by name; sparse H and M as their three arrays."""
+        named: dict[str, NDArray[Any]] = {
+            "rates": self.rates,
+            "log_trace": self.log_trace,
+            "anchor": self.anchor,
+            "scalars": self.scalars,
+            "sizes": np.array([self.top, self.widest]),
+        }
+        for name in ("H", "M"):
+            matrix = getattr(self, name)
+            if isinstance(matrix, np.ndarray):
+                named[name] = matrix
+            else:
+                named |= {f"{name}.{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+        return named
 
-        return float(eigsh(self.H, k=1, which="LA", v0=np.ones(self.dimension), return_eigenvectors=False)[0])
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over what `arrays` gave."""
+        for name in ("rates", "log_trace", "anchor", "scalars"):
+            setattr(self, name, np.array(arrays[name]))
+        self.top, self.widest = (float(size) for size in arrays["sizes"])
+        for name in ("H", "M"):
+            if name in arrays:
+                setattr(self, name, np.array(arrays[name]))
+            else:
+                from scipy.sparse import csr_matrix
+
+                parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
+                setattr(self, name, csr_matrix(parts, shape=(self.dimension, self.dimension)))
 
 
 class _Space:
@@ -283,7 +302,7 @@ class _Dense(_Space):
         if engine.tangent:
             eigenvalues, vectors = np.linalg.eigh(self.A)
             weights = np.exp(eigenvalues - potential.log_sum_exp(eigenvalues))
-            self.answer = np.array([np.einsum("ji,jk,ki,i->", vectors, self.H, vectors, weights) / rate])
+            self.answer = np.array([np.sum((vectors * weights) @ vectors.T * self.H) / rate])
         else:
             lipschitz = engine.rule.lipschitz
             self.answer = np.array([self.change(lipschitz), self.change(-lipschitz)])
@@ -318,9 +337,7 @@ class _Krylov(_Space):
                 return blocks.trace_changes(T, [self._step(s * lipschitz) for s in (1.0, -1.0)], log_trace)
 
             mixture = engine.rule.kind == MIXTURE
-            tol = engine.rule.tol * (
-                1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius)
-            )
+            tol = engine.rule.tol * (1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius))
         self.T, self.answer, self.steps = blocks.converged(lambda V: np.asarray(A @ V), start, answer, tol)
 
     def _step(self, delta: float) -> Array:

@@ -82,9 +82,7 @@ def _finite(values: Array) -> None:
 def _from_pair(U: Array, V: Array, shape: tuple[int, int]) -> Factors:
     U, V = U.reshape(len(U), -1), V.reshape(len(V), -1)
     if (len(U), len(V)) != shape or U.shape[1] != V.shape[1]:
-        raise BadInput(
-            "X", (U.shape, V.shape), f"factors of a {shape[0]} × {shape[1]} matrix must share their width"
-        )
+        raise BadInput("X", (U.shape, V.shape), f"factors of a {shape[0]} × {shape[1]} matrix must share their width")
     _finite(U)
     _finite(V)
     (qu, ru), (qv, rv) = np.linalg.qr(U), np.linalg.qr(V)

@@ -13,7 +13,7 @@ from burkholder.matrix import lanczos
 from burkholder.matrix.lanczos import DEPTH
 
 # bound at import so that compiled code sees plain functions
-_start, _step = lanczos.start, lanczos.step
+_start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
 
 @compiled
@@ -70,6 +70,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     `first` is the step at which looking begins; looking later than necessary only costs time.
     """
     nodes = graph.used[0]
+    kept = _memory(graph, damping, nodes)
     R[:] = 0.0
     _start(basis, i, j, nodes)
     plus = minus = np.nan
@@ -77,7 +78,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     quiet = 0
     m = 0
     for k in range(DEPTH):
-        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
+        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept)
         m = k + 1
         if m < first and coupling > 0.0:
             continue
@@ -116,6 +117,7 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
     The unit e^{−log_trace} is what a node without ratings has on P's diagonal. At most `most` block steps.
     """
     nodes = graph.used[0]
+    kept = _memory(graph, damping, nodes)
     R[:] = 0.0
     _start(basis, i, j, nodes)
     e00 = e01 = e11 = np.nan
@@ -123,7 +125,7 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
     quiet = 0
     m = 0
     for k in range(min(most, DEPTH)):
-        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
+        coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept)
         m = k + 1
         if m < first and coupling > 0.0 and m < most - 1:
             continue

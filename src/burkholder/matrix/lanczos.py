@@ -10,6 +10,7 @@ import numpy as np
 
 from burkholder.compiled import compiled
 
+WIDE = 30.0  # spectra wider than this need full orthogonalisation
 DEPTH = 48  # most block steps; T has 2·DEPTH rows
 NEGLIGIBLE = 1e-6  # a new direction shorter than this is dropped (cold rows exhaust their Krylov space)
 
@@ -117,22 +118,54 @@ def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-u
 
 
 @compiled
-def step(graph, rate, damping, basis, T, R, k, i, j, nodes):  # type: ignore[no-untyped-def]
+def memory(graph, damping, nodes):  # type: ignore[no-untyped-def]
+    """Room to keep every block, if the spectrum is so wide that blocks would drift from orthogonality; else
+    none.
+
+    Under the rules that set η the width is about log D and nothing is kept; a large fixed η makes it wide.
+    """
+    widest = 0.0
+    for r in range(nodes):
+        widest = max(widest, graph.diagonal[r])
+    return np.zeros((DEPTH if damping * widest > WIDE else 0, 2 * nodes))
+
+
+@compiled
+def reorthogonal(kept, k, y, nodes):  # type: ignore[no-untyped-def]
+    """y less its components in blocks 0..k, twice."""
+    for _ in range(2):
+        for b in range(k + 1):
+            d00 = d01 = d10 = d11 = 0.0
+            for r in range(nodes):
+                d00 += kept[b, 2 * r] * y[2 * r]
+                d01 += kept[b, 2 * r] * y[2 * r + 1]
+                d10 += kept[b, 2 * r + 1] * y[2 * r]
+                d11 += kept[b, 2 * r + 1] * y[2 * r + 1]
+            for r in range(nodes):
+                y[2 * r] -= kept[b, 2 * r] * d00 + kept[b, 2 * r + 1] * d10
+                y[2 * r + 1] -= kept[b, 2 * r] * d01 + kept[b, 2 * r + 1] * d11
+
+
+@compiled
+def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):  # type: ignore[no-untyped-def]
     """Block step k: fills T's rows 2k and 2k+1 and couples them to the next block; rotates `basis`.
 
-    i, j are the units that `start` was given, or −1 after any other start. Returns the size of the
-    coupling: 0 when the Krylov space is exhausted and T is exact.
+    i, j are the units that `start` was given, or −1 after any other start; `kept` comes from `memory`.
+    Returns the size of the coupling: 0 when the Krylov space is exhausted and T is exact.
     """
     here, previous, y = k % 3, (k + 2) % 3, (k + 1) % 3
     if k == 0 and i >= 0:
         a00, a01, a11 = apply_to_units(graph, rate, damping, i, j, basis[y], nodes)
     else:
-        a00, a01, a11 = apply(
-            graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes)
-        )
+        a00, a01, a11 = apply(graph, rate, damping, basis[here], basis[previous], R, basis[y], np.uint64(nodes))
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
-    orthonormal(basis[here], basis[y], a00, a01, a11, R, nodes)
+    if kept.shape[0] > 0:
+        kept[k] = basis[here, : 2 * nodes]
+        reorthogonal(kept, k, basis[y], nodes)
+        orthonormal(basis[here], basis[y], 0.0, 0.0, 0.0, R, nodes)
+    else:
+        orthonormal(basis[here], basis[y], a00, a01, a11, R, nodes)
     if p + 3 < T.shape[0]:
         for a in range(2):
             for b in range(2):

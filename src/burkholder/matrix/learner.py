@@ -41,9 +41,7 @@ class MatrixCertificate(Certificate):
     def realised(self, W: Any = None, nuclear: float | None = None) -> float:
         """Σδŷ − ⟨W, ΣδX⟩, or its largest value over ‖W‖_Σ ≤ nuclear (or the radius)."""
         if self.gradient is None:
-            raise BadInput(
-                "rate", "doubling", "a restart forgets ΣδX; use rate='lowering' for a realised figure"
-            )
+            raise BadInput("rate", "doubling", "a restart forgets ΣδX; use rate='lowering' for a realised figure")
         if W is not None:
             return self.along - float(np.sum(np.asarray(W) * self.gradient))
         size = self.radius if nuclear is None else nuclear
@@ -92,9 +90,7 @@ class MatrixLearner:
         if method not in ("auto", "dense", "krylov"):
             raise BadInput("method", method, "give 'auto', 'dense' or 'krylov'")
         if strategy == "tangent" and rate == "mixture":
-            raise BadInput(
-                "rate", rate, "the mixture belongs to the sign flip; give a number, lowering or doubling"
-            )
+            raise BadInput("rate", rate, "the mixture belongs to the sign flip; give a number, lowering or doubling")
         if not bound > 0.0:
             raise BadInput("bound", bound, "predictions lie in [-bound, bound]: give a positive number")
         self.shape, self.record = (int(rows), int(columns)), losses.get(loss)
@@ -185,9 +181,7 @@ class MatrixLearner:
         assert isinstance(self.engine, SignFlipEntries)
         out = self.engine.rounds(i, j, y, weight)
         self.rounds += len(y)
-        self.cumulative_loss += float(
-            sum(value(self.record, yhat, label) for yhat, label in zip(out[:, 0], y))
-        )
+        self.cumulative_loss += float(sum(value(self.record, yhat, label) for yhat, label in zip(out[:, 0], y)))
         self.last_steps = int(out[-1, 3])
         return out[:, 0]
 
@@ -200,16 +194,14 @@ class MatrixLearner:
         restarted = engine.scalars[sign_flip.CLOSED] != 0.0
         H = graph.to_dense(engine.graph)[0] if isinstance(engine, SignFlipEntries) else engine.H
         gradient = (
-            None
-            if restarted
-            else np.asarray(H[:d1, d1:] if isinstance(H, np.ndarray) else H[:d1, d1:].toarray())
+            None if restarted else np.asarray(H[:d1, d1:] if isinstance(H, np.ndarray) else H[:d1, d1:].toarray())
         )
         mixture = rule.kind == sign_flip.MIXTURE
         promised = engine.bound(0.0 if mixture else None)
         ball = "against W = 0" if mixture else f"against every ‖W‖_Σ ≤ {rule.radius:g}"
         along = float(engine.scalars[sign_flip.ALONG])
         guarantees = [Guarantee("regret, promised", f"{ball} (ledger of this path)", promised)]
-        violated, excess = 0, -math.inf
+        violated, excess = 0, None  # unknown once a restart has forgotten the slopes
         slack = 1e-9 * (1.0 + abs(promised)) + rule.tol * rule.lipschitz * self.rounds
         if gradient is not None:
             radius = 0.0 if mixture else rule.radius
@@ -240,6 +232,36 @@ class MatrixLearner:
             gradient=gradient,
             _engine=engine if mixture else None,
         )
+
+    # -- saving -------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """(header for JSON, arrays): all that is needed to resume bit for bit."""
+        header = {
+            "kind": "MatrixLearner",
+            "version": 1,
+            "shape": list(self.shape),
+            "entries": isinstance(self.engine, SignFlipEntries),
+            "parameters": {key: float(number) for key, number in self.record._asdict().items()},
+            **self.options,
+        }
+        totals = np.array([self.rounds, self.cumulative_loss, self.last_steps])
+        return header, {**{name: np.array(value) for name, value in self.engine.arrays().items()}, "totals": totals}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixLearner:
+        """The learner that `state_dict` described."""
+        if header.get("kind") != "MatrixLearner" or header.get("version") != 1:
+            raise BadInput("header", header.get("kind"), "give what MatrixLearner.state_dict returned")
+        kept = ("radius", "rate", "strategy", "bound", "kappa", "tol", "method")
+        loss = losses.get(header["loss"], **header["parameters"])
+        learner = cls(*header["shape"], loss=loss, **{key: header[key] for key in kept})
+        if header["entries"]:
+            learner._compiled_entries()
+        learner.engine.restore(arrays)
+        rounds, learner.cumulative_loss, steps = arrays["totals"].tolist()
+        learner.rounds, learner.last_steps = int(rounds), int(steps)
+        return learner
 
 
 def _played(engine: GeneralEngine, X: inputs.Factors) -> float:

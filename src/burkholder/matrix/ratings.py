@@ -8,11 +8,11 @@ import gzip
 import lzma
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from burkholder.errors import BadInput, BadLine
 
@@ -23,7 +23,7 @@ COLUMN_NAMES = (
 )  # fmt: skip
 RATING_NAMES = ("rating", "ratings", "score", "stars", "value", "y", "r", "overall", "target")
 TIME_NAMES = ("timestamp", "time", "date", "unixreviewtime", "datetime", "ts", "t")
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 class Ratings(NamedTuple):
@@ -129,9 +129,7 @@ def _entry(
     fields = _split(line, delimiter)
     row, column, rating, time = places
     if len(fields) <= max(row, column, rating):
-        raise BadLine(
-            path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}"
-        )
+        raise BadLine(path, number, f"expected at least {max(row, column, rating) + 1} fields, found {len(fields)}")
     value = _number(fields[rating])
     if value is None or not math.isfinite(value):
         raise BadLine(path, number, f"the rating {fields[rating]!r} is not a finite number")

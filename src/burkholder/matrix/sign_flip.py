@@ -60,9 +60,7 @@ def potential(rule, rates, masses, log_trace, nodes):  # type: ignore[no-untyped
 @compiled
 def value(rule, rates, masses, log_trace, scalars, nodes):  # type: ignore[no-untyped-def]
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
-    return (scalars[ALONG] - scalars[EPOCH]) + (
-        potential(rule, rates, masses, log_trace, nodes) - scalars[PAID]
-    )
+    return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
 
 
 @compiled
@@ -175,7 +173,7 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
 def learn(  # type: ignore[no-untyped-def]
     graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R
 ):
-    """Take in the slope δ at the point `predict` left T for; `anchor` is the highest trace since a fresh one."""
+    """Take in the slope δ at the point `predict` left T for; `anchor`: highest trace since a fresh one."""
     scalars[ALONG] += delta * yhat
     for k in range(rates.size):
         g = rates[k] * rule.lipschitz * weight
@@ -200,11 +198,25 @@ def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, 
         join(graph, rule, rates, masses, log_trace, scalars, i[t])
         join(graph, rule, rates, masses, log_trace, scalars, j[t])
         prepare(graph, rule, rates, log_trace, scalars, i[t], j[t], weight[t], basis, T, R)
-        yhat, error = predict(
-            graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R
-        )
+        yhat, error = predict(graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R)
         delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
-        learn(graph, rule, rates, log_trace, anchor, scalars, steps, i[t], j[t], weight[t], yhat, delta, basis, T, R)
+        learn(
+            graph,
+            rule,
+            rates,
+            log_trace,
+            anchor,
+            scalars,
+            steps,
+            i[t],
+            j[t],
+            weight[t],
+            yhat,
+            delta,
+            basis,
+            T,
+            R,
+        )
         out[t, 0], out[t, 1], out[t, 4] = yhat, 0.0, error
         out[t, 2] = value(rule, rates, masses, log_trace, scalars, graph.used[0])
         out[t, 3] = steps.mean()

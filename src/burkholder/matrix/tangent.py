@@ -53,9 +53,7 @@ def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-
     cold = graph.length[i] == 0 or graph.length[j] == 0
     rate = scalars[RATE]
     first = int(scalars[STEPS]) - 3
-    m, entry, gap = probe_tangent(
-        graph, i, j, rate, rate * rate, scalars[LOG_TRACE], tol, first, most, basis, T, R
-    )
+    m, entry, gap = probe_tangent(graph, i, j, rate, rate * rate, scalars[LOG_TRACE], tol, first, most, basis, T, R)
     return m, (0.0 if cold else -2.0 * entry), 2.0 * gap
 
 

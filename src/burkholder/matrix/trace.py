@@ -14,7 +14,7 @@ from burkholder.matrix import lanczos
 from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH
 
-_start, _step = lanczos.start, lanczos.step
+_start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
 
 @compiled
@@ -24,6 +24,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
     `scale` is a guess of the answer (the value at another rate); it only keeps exponentials in range.
     """
     nodes = graph.used[0]
+    kept = _memory(graph, damping, nodes)
     log_total = -np.inf
     for i in range(0, nodes, 2):
         j = i + 1 if i + 1 < nodes else (i - 1 if i > 0 else 0)
@@ -39,7 +40,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
             quiet = 0
             pair = np.nan
             for k in range(DEPTH):
-                coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes)
+                coupling = _step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept)
                 before = pair
                 e00, _, e11 = small_entries(T, k + 1, scale)
                 pair = e00 if single else e00 + e11
@@ -65,6 +66,7 @@ def sign_of(node, probe):  # type: ignore[no-untyped-def]
 def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type: ignore[no-untyped-def]
     """log of the estimate of tr exp(A) from `probes` pairs of random signs, `depth` block steps each."""
     nodes = graph.used[0]
+    kept = _memory(graph, damping, nodes)
     log_total = -np.inf
     none = np.int64(-1)
     for probe in range(probes):
@@ -85,7 +87,7 @@ def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type
             rest = basis[0, 2 * r + 1] - c01 * basis[0, 2 * r]
             basis[0, 2 * r + 1] = rest / c11 if c11 > 0.0 else 0.0
         for k in range(depth):
-            _step(graph, rate, damping, basis, T, R, k, none, none, nodes)
+            _step(graph, rate, damping, basis, T, R, k, none, none, nodes, kept)
         e00, e01, e11 = small_entries(T, depth, scale)
         estimate = (n * n + c01 * c01) * e00 + 2.0 * c01 * c11 * e01 + c11 * c11 * e11
         log_total = np.logaddexp(log_total, np.log(estimate))

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import typeof
 from numpy.typing import ArrayLike
 
-from burkholder import ledger as account
 from burkholder.errors import BadInput
 from burkholder.functions.base import TANGENT, Tau
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Coordinates, Euclidean, PNorm, Supremum
-from burkholder.losses import Custom
 from burkholder.potentials import batch
-from burkholder.states import rounds, rounds_loops, rounds_rows
+from burkholder.states import rounds, rounds_loops, rounds_rows, rounds_streams
 from burkholder.states.rounds_euclidean import BLOCK
+from burkholder.states.rounds_streams import LARGEST
 
 MOST = 2**31  # features a state can have
-LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}  # |L·x_i| beyond this: squares would not fit
 
 
 def _geometry(function: Linear) -> Any:
@@ -34,7 +33,7 @@ def _geometry(function: Linear) -> Any:
     if isinstance(geometry, (PNorm, Supremum)):
         p = float(geometry.p)
         if p == 2.0 and isinstance(geometry, PNorm):
-            return Euclidean()
+            return Euclidean()  # type: ignore[call-arg]
         return rounds.Power(p, int(p) if p == int(p) and p <= 64.0 else 0, int(isinstance(geometry, Supremum)))
     return None
 
@@ -71,7 +70,7 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
-        self._before = np.zeros(0, self.dtype)
+        self.before = np.zeros(0, self.dtype)  # a copy of the cells, reused by every long run
         self._reserve(64)
 
     # --- room ----------------------------------------------------------------------------------------------
@@ -88,21 +87,30 @@ class LinearState:
         """1 + the largest index seen (at least the `dim` asked for)."""
         return int(self.scalars[rounds.DIM])
 
-    def _grow(self, index: int) -> None:
+    def grow(self, index: int) -> None:
         if not 0 <= index < MOST:
             raise BadInput("indices", index, f"feature numbers lie between 0 and {MOST - 1}")
         if index >= self.capacity:
             cells = self._fresh(max(index + 1, 2 * self.capacity))
             cells[: self.cells.size] = self.cells
-            self.cells = cells
+            self.adopt(cells)
 
     def _reserve(self, width: int) -> None:
         """Room for rows of that many entries: the row itself, its merged form, and what it touches."""
-        width = max(64, 1 << (width - 1).bit_length())
-        self.row_indices, self.row_values = np.zeros(width, np.uint64), np.zeros(width)
-        self._scratch = np.zeros((rounds.SCRATCH_ROWS, width))
-        self._merged = np.zeros(width, np.uint64), np.zeros(width)
-        self._table = np.zeros(4 * width, np.int32)
+        self.scratch = np.zeros((rounds.SCRATCH_ROWS, max(64, 1 << (width - 1).bit_length())))
+        self.row_indices = self.scratch[rounds.ROW_INDICES].view(np.uint64)
+        self.row_values = self.scratch[rounds.ROW_VALUES]
+        self.table = self.scratch[rounds.TABLE_ROW : rounds.TABLE_ROW + 2].reshape(-1).view(np.int32)
+        self._gather()
+
+    def _gather(self) -> None:
+        """What every single round is handed; the arrays change only when room is made."""
+        self._fixed = (self.frame, self.potential, self.cells, self.scalars, self.scratch, self.width)
+        self._play: Any = None
+
+    def adopt(self, cells: np.ndarray) -> None:
+        self.cells = cells
+        self._gather()
 
     def reserve(self, width: int) -> tuple[np.ndarray, np.ndarray]:
         """The row buffers (indices uint64, values float64), with room for that many entries."""
@@ -125,21 +133,16 @@ class LinearState:
         self.row_values[:n] = values
         return n
 
-    def _row(self) -> tuple[Any, ...]:
-        return (
-            self.cells, self.scalars, self._scratch, self.row_indices, self.row_values, *self._merged, self._table,
-            self.width,
-        )  # fmt: skip
-
     def _mend(self, n: int) -> None:
         """Make room for the row in the buffers, or say what is wrong with it."""
         code = self.scalars[rounds.CODE]
         if code == rounds_rows.GROW:
-            self._grow(int(self.row_indices[:n].max()))
+            self.grow(int(self.row_indices[:n].max()))
             return
-        self._refuse(code, self.row_indices[:n], self.row_values[:n], "")
+        self.refuse(code, self.row_indices[:n], self.row_values[:n], "")
 
-    def _refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
+    def refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
+        self.scalars[rounds.CODE] = rounds_rows.FINE
         if code == rounds_rows.BAD_VALUE:
             good = np.abs(values) <= self.frame.largest
             culprit = float(values[np.argmin(good)])
@@ -153,13 +156,16 @@ class LinearState:
 
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
-        while True:
-            arguments = (self.frame, self.potential, *self._row(), n)
-            entry = self._entries.get("play") or self._entry(rounds_loops.one_play, "play", arguments)
-            raw = entry(*arguments)
-            if raw == raw:
-                return raw
+        raw = (self._play or self._bind_play())(n)
+        while raw != raw:
             self._mend(n)
+            raw = (self._play or self._bind_play())(n)
+        return raw
+
+    def _bind_play(self) -> Any:
+        entry = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+        self._play = partial(entry, *self._fixed)
+        return self._play
 
     def play(self, indices: ArrayLike, values: ArrayLike) -> float:
         """The raw, unclipped prediction; ζ stays as it is."""
@@ -169,7 +175,7 @@ class LinearState:
         """ζ ← ζ + T(x, ŷ, δ); returns size(x) where the function assumes a limit on it."""
         n = self._load(indices, values)
         while True:
-            arguments = (self.frame, *self._row(), n, float(yhat), float(delta))
+            arguments = (self.frame, *self._fixed[2:], n, float(yhat), float(delta))
             size = self._entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
             if size == size:
                 return size
@@ -177,18 +183,18 @@ class LinearState:
 
     def rounds(self, loss: Any, bound: float, ledger: np.ndarray) -> Callable[[int, float, float], float]:
         """A function (n, y, weight) → ŷ that plays, settles and learns the row in the row buffers in one call."""
-        bound = float(bound)
+        last = loss, float(bound), ledger
+        arguments = (*self._fixed, *last, 1, 1.0, 1.0)
+        entry = self._entry(rounds_loops.one_round, type(loss), arguments)
+
+        fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
 
         def step(n: int, y: float, weight: float) -> float:
+            nonlocal fixed, bound_entry
             while True:
-                arguments = (
-                    self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, self.row_indices, self.row_values,
-                    *self._merged, self._table, self.width, n, y, weight, bound, ledger,
-                )  # fmt: skip
-                entry = self._entries.get(loss.__class__) or self._entry(
-                    rounds_loops.one_round, loss.__class__, arguments
-                )
-                yhat = entry(*arguments)
+                if self._fixed is not fixed:  # room was made since
+                    fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
+                yhat = bound_entry(n, y, weight)
                 if yhat == yhat:
                     return yhat
                 self._mend(n)
@@ -201,112 +207,13 @@ class LinearState:
         loss: Any, bound: float, ledger: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Every row in turn: play, settle, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
-        y, weight = _targets(y, weight)
-        indptr, indices, values = _rows(indptr, indices, values, y.size)
-        if isinstance(loss, Custom):
-            return self._run_slowly(indptr, indices, values, y, weight, loss, bound, ledger)
-        out = np.empty(y.size)
-        merged = np.zeros(0, indices.dtype), np.zeros(0, values.dtype)
-        undo, row = self._keep(indices, ledger), 0
-        while True:
-            if merged[0].size != self._scratch.shape[1]:
-                merged = np.zeros(self._scratch.shape[1], indices.dtype), np.zeros(self._scratch.shape[1], values.dtype)
-            arguments = (
-                self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, self._table, self.width,
-                indptr, indices, values, y, weight, float(bound), ledger, out, row,
-            )  # fmt: skip
-            row = rounds_loops.stream.compile(tuple(typeof(a) for a in arguments))(*arguments)
-            if row == y.size:
-                return out
-            here = slice(int(indptr[row]), int(indptr[row + 1]))
-            try:
-                if self.scalars[rounds.CODE] == rounds_rows.GROW:
-                    self._grow(int(indices[here].max()))
-                elif self.scalars[rounds.CODE] == rounds_rows.WIDE:
-                    self._reserve(here.stop - here.start)
-                else:
-                    self._refuse(self.scalars[rounds.CODE], indices[here], values[here], f"[{row}]")
-            except BadInput:
-                undo()
-                raise
+        return rounds_streams.run(self, indptr, indices, values, y, weight, loss, float(bound), ledger)
 
     def run_dense(
         self, X: ArrayLike, y: ArrayLike, weight: ArrayLike | None, loss: Any, bound: float, ledger: np.ndarray
     ) -> np.ndarray:
         """The same for dense rows, bit for bit what `run` makes of their nonzeros."""
-        y, weight = _targets(y, weight)
-        rows = np.ascontiguousarray(X)
-        rows = rows if rows.dtype in LARGEST else rows.astype(float)
-        if rows.ndim != 2 or rows.shape[0] != y.size:
-            raise BadInput("X", rows.shape, f"give a matrix with one row for each of the {y.size} targets")
-        if isinstance(loss, Custom):
-            each = np.tile(np.arange(rows.shape[1]), y.size)
-            indptr = np.arange(y.size + 1) * rows.shape[1]
-            return self._run_slowly(indptr, each, rows.reshape(-1), y, weight, loss, bound, ledger)
-        undo = self._keep(np.zeros(rows.size, np.int8), ledger, whole=True)
-        self.reserve(rows.shape[1])
-        if rows.shape[1]:
-            self._grow(rows.shape[1] - 1)
-        self.scalars[rounds.DIM] = max(self.dim, rows.shape[1])
-        out = np.empty(y.size)
-        merged = np.zeros(rows.shape[1] + 1, np.uint32), np.zeros(rows.shape[1] + 1, rows.dtype)
-        arguments = (
-            self.frame, self.potential, loss, self.cells, self.scalars, self._scratch, *merged, rows, y, weight, float(bound), ledger,
-            out,
-        )  # fmt: skip
-        row = rounds_loops.stream_dense.compile(tuple(typeof(a) for a in arguments))(*arguments)
-        if row < y.size:
-            code = self.scalars[rounds.CODE]
-            undo()
-            self._refuse(code, np.arange(rows.shape[1]), rows[row], f"[{row}]")
-        return out
-
-    def _run_slowly(self, indptr, indices, values, y, weight, loss, bound, ledger) -> np.ndarray:  # type: ignore[no-untyped-def]
-        """For losses that are plain Python functions: the same rounds, one by one."""
-        undo = self._keep(indices, ledger, whole=True)
-        out = np.empty(y.size)
-        try:
-            for t in range(y.size):
-                row = indices[indptr[t] : indptr[t + 1]], values[indptr[t] : indptr[t + 1]]
-                raw = self.play(*row)
-                w = float(weight[min(t, weight.size - 1)])
-                out[t], delta = account.settle(ledger, loss, raw, float(y[t]), w, bound, self.function.lipschitz)
-                size = self.learn(*row, out[t], delta)
-                if math.isfinite(self.function.feature_bound):
-                    account.measure(ledger, size, self.function.feature_bound)
-        except Exception:
-            undo()
-            raise
-        return out
-
-    def _keep(self, indices: np.ndarray, ledger: np.ndarray, whole: bool = False) -> Callable[[], None]:
-        """Remember ζ and the ledger before a run; the result puts them back.
-
-        A copy of all cells when the run touches many times more entries than there are cells, else of those
-        it will touch: neither costs more than a few per cent of the run.
-        """
-        scalars, book, size = self.scalars.copy(), ledger.copy(), self.cells.size
-        if whole or indices.size >= 4 * self.capacity:
-            if self._before.size != size:
-                self._before = np.empty(size, self.dtype)
-            np.copyto(self._before, self.cells)
-
-            def back() -> None:
-                self.cells = self._before.copy()
-        else:
-            kept = np.empty((indices.size, self.width), self.dtype)
-            rounds_loops.journal(self.cells, self.width, indices, kept)
-
-            def back() -> None:
-                self.cells = self.cells[:size].copy()
-                rounds_loops.undo(self.cells, self.width, indices, kept)
-
-        def undo() -> None:
-            back()
-            self.scalars[:] = scalars
-            ledger[:] = book
-
-        return undo
+        return rounds_streams.run_dense(self, X, y, weight, loss, float(bound), ledger)
 
     # --- what ζ is -----------------------------------------------------------------------------------------
     def _column(self, field: int, dim: int) -> np.ndarray:
@@ -367,7 +274,7 @@ class LinearState:
             raise BadInput("arrays", cells.dtype, f"these are not the arrays of a state of {self.dtype}")
         if cells.ndim != 1 or cells.size != int(scalars[rounds.DIM]) * self.width:
             raise BadInput("arrays", cells.shape, "these are not the arrays of a state of this function")
-        self.cells = self._fresh(cells.size // self.width)
+        self.adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars
 
@@ -376,30 +283,3 @@ class LinearState:
         other = LinearState(self.function, 0, self.dtype)
         other.restore(self.arrays())
         return other
-
-
-def _targets(y: ArrayLike, weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    y = np.ascontiguousarray(y, dtype=float)
-    weight = np.ascontiguousarray(1.0 if weight is None else weight, dtype=float).reshape(-1)
-    if y.ndim != 1:
-        raise BadInput("y", y.shape, "give one target a row")
-    if weight.size not in (1, y.size):
-        raise BadInput("weight", weight.shape, f"give one number, or one for each of the {y.size} rows")
-    return y, weight
-
-
-def _rows(indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, rows: int) -> tuple[np.ndarray, ...]:
-    """CSR arrays in the few types loops are compiled for; unsigned indices need no test for negative ones."""
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
-    indices, values = np.ascontiguousarray(indices), np.ascontiguousarray(values)
-    if values.dtype not in LARGEST:
-        values = values.astype(float)
-    if indices.dtype == np.int32:
-        indices = indices.view(np.uint32)
-    elif indices.dtype != np.uint32:
-        indices = indices.astype(np.int64, copy=False).view(np.uint64)
-    if indptr.shape != (rows + 1,):
-        raise BadInput("indptr", indptr.shape, f"give {rows + 1} numbers, one more than there are targets")
-    if indptr[0] < 0 or indptr[-1] > min(indices.size, values.size) or np.any(indptr[1:] < indptr[:-1]):
-        raise BadInput("indptr", indptr, "row ends must not fall, and must lie within indices and values")
-    return indptr, indices, values

@@ -33,7 +33,10 @@ SLOTS = 12
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
 X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
-SCRATCH_ROWS = 7
+# A single round's own row and its merged form share the matrix (indices by their bits): each array handed to
+# compiled code costs as much as ten entries.
+ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
+SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
 LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
 
@@ -77,7 +80,8 @@ CLOCKS: dict[str, Any] = {"square": Square(), "gradient": Gradient(), "count": C
 
 
 _MODULES = {
-    Coordinates: "rounds_coordinates", Remembering: "rounds_memory", Euclidean: "rounds_euclidean", Power: "rounds_power",
+    Coordinates: "rounds_coordinates", Remembering: "rounds_memory",
+    Euclidean: "rounds_euclidean", Power: "rounds_power",
 }  # fmt: skip
 
 

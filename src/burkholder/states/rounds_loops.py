@@ -14,13 +14,25 @@ from numba.extending import register_jitable
 from burkholder.compiled import lean
 from burkholder.ledger import measure, settle
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.states.rounds import BOOK_ROW, CODE, DIM, absorb, answer, recall
+from burkholder.states.rounds import (
+    BOOK_ROW,
+    CODE,
+    DIM,
+    MERGED_INDICES,
+    MERGED_VALUES,
+    ROW_INDICES,
+    ROW_VALUES,
+    TABLE_ROW,
+    absorb,
+    answer,
+    recall,
+)
 from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, study
 
 
 @register_jitable
 def _held(raw):
-    return min(max(raw, -LARGEST), LARGEST)
+    return min(max(raw, -LARGEST), LARGEST) + 0.0  # no −0.0
 
 
 @register_jitable
@@ -114,34 +126,30 @@ def stream_dense(
 
 
 @register_jitable
-def _opened(frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n):
-    """The row in the first n places of the buffers, merged: how many entries it has, and 1 + its largest index.
-
-    Single rows always take this path: it is what `stream` does to rows that are not plain, and leaves plain
-    ones as they are.
-    """
+def _opened(frame, cells, scalars, scratch, width, n):
+    """The row in the row buffers as (indices, values, 1 + its largest index), merged where it must be; see CODE."""
     scalars[CODE] = FINE
-    if n == 0:
-        return 0, 0.0
-    code, count, top = study(
-        indices[:n], values[:n], cells.size // width, frame.largest, merged_indices, merged_values, table
-    )
-    scalars[CODE] = code
-    return count, top
+    dim = cells.size // width
+    indices, values = scratch[ROW_INDICES].view(np.uint64)[:n], scratch[ROW_VALUES, :n]
+    rises, top = True, 0.0
+    for k in range(n):
+        rises &= (k == 0 or indices[k - 1] < indices[k]) & (indices[k] < dim)
+    if rises and clean(values, frame.largest):
+        if n > 0:
+            top = indices[n - 1] + 1.0
+        return indices, values, top
+    merged_indices, merged_values = scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES]
+    table = scratch[TABLE_ROW : TABLE_ROW + 2].reshape(2 * scratch.shape[1]).view(np.int32)
+    scalars[CODE], count, top = study(indices, values, dim, frame.largest, merged_indices, merged_values, table)
+    return merged_indices[:count], merged_values[:count], top
 
 
 @lean
-def one_round(
-    frame, potential, loss, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n,
-    y, weight, bound, ledger,
-):
-    """The row in the first n places of the buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
-    count, top = _opened(
-        frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n
-    )
+def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
+    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
+    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
     if scalars[CODE] != FINE:
         return math.nan
-    here, x = merged_indices[:count], merged_values[:count]
     for k in range(ledger.size):
         scratch[BOOK_ROW, k] = ledger[k]
     seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
@@ -158,27 +166,19 @@ def one_round(
 
 
 @lean
-def one_play(
-    frame, potential, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n
-):
-    """The raw prediction for the row in the buffers; NaN with a verdict in CODE when it cannot be played."""
-    count, _ = _opened(frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n)
+def one_play(frame, potential, cells, scalars, scratch, width, n):
+    """The raw prediction for the row in the row buffers; NaN with a verdict in CODE when it cannot be played."""
+    here, x, _ = _opened(frame, cells, scalars, scratch, width, n)
     if scalars[CODE] != FINE:
         return math.nan
-    here, x = merged_indices[:count], merged_values[:count]
     seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
     return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
 
 
 @lean
-def one_learn(
-    frame, cells, scalars, scratch, indices, values, merged_indices, merged_values, table, width, n, yhat, delta
-):
-    """ζ ← ζ + T for the row in the buffers; the size of its x, or NaN with a verdict in CODE."""
-    count, top = _opened(
-        frame, cells, scalars, indices, values, merged_indices, merged_values, table, width, n
-    )
-    here, x = merged_indices[:count], merged_values[:count]
+def one_learn(frame, cells, scalars, scratch, width, n, yhat, delta):
+    """ζ ← ζ + T for the row in the row buffers; the size of its x, or NaN with a verdict in CODE."""
+    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
     if scalars[CODE] == FINE and _too_steep(frame.largest * frame.lipschitz, x, delta):
         scalars[CODE] = TOO_STEEP
     if scalars[CODE] != FINE:

@@ -25,7 +25,8 @@ def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
         scratch[G_ROW, k] = cells[at]
         scratch[S_ROW, k] = cells[at + np.uint64(1)]
         # x is seen before ŷ is played: atoms too large for it go first
-        top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, lipschitz * abs(values[k]))
+        size = lipschitz * abs(values[k])
+        top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, size)
         scratch[TOP_ROW, k] = top
         scratch[DEAD_ROW, k] = dead
     return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, True

@@ -10,7 +10,7 @@ FINE, GROW, WIDE, BAD_VALUE, BAD_TARGET, BAD_WEIGHT, TOO_STEEP = 0, 1, 2, 3, 4, 
 
 @register_jitable
 def rising(before, indices, k, dim):
-    """Whether four indices rise from the one before and stay below dim. Asked while gathering, it costs next to nothing."""
+    """Whether four indices rise from the one before and stay below dim; while gathering, that costs nothing."""
     i0, i1, i2, i3 = indices[k], indices[k + 1], indices[k + 2], indices[k + 3]
     return (before < i0) & (i0 < i1) & (i1 < i2) & (i2 < i3) & (i3 < dim)
 
@@ -27,7 +27,7 @@ def clean(values, largest):
 
 @register_jitable
 def study(indices, values, dim, largest, merged_indices, merged_values, table):
-    """A row with indices that do not rise, zeros, or worse: (verdict, number of entries left in the merged row, 1 + the largest index).
+    """A row that needs a second look: (verdict, entries left in the merged row, 1 + the largest index).
 
     Zeros are dropped and repeated indices added up, so that a row means the same however it is written.
     """

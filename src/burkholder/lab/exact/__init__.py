@@ -8,6 +8,7 @@ from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.linear import Linear
 from burkholder.functions.strongly_convex import StronglyConvex
+from burkholder.functions.zigzag import ZigZag
 from burkholder.geometries import Coordinates, Euclidean, PNorm
 from burkholder.lab.verdicts import Verdict
 from burkholder.potentials import NU, Adaptive, DavisWang, Quadratic, SquareRoot
@@ -68,6 +69,16 @@ def _experts(function: ExpertAdvice) -> list[Verdict]:
     return [experts.two()]
 
 
+def _zigzag(function: ZigZag) -> list[Verdict]:
+    from burkholder.lab.exact import zigzag
+
+    whole = int(function.p)
+    defined = ZigZag(p=function.p)
+    alpha, beta = ((None if given == known else given) for given, known in
+                   ((function.alpha, defined.alpha), (function.beta, defined.beta)))
+    return [zigzag.majorises(whole, alpha, beta), zigzag.concave(whole, beta)]
+
+
 def _linear(potential: type, *geometries: type) -> Callable[[BurkholderFunction], bool]:
     return lambda function: (
         isinstance(function, Linear)
@@ -83,4 +94,5 @@ PATHS: tuple[tuple[Callable[[BurkholderFunction], bool], Callable[..., list[Verd
     (lambda f: _linear(Quadratic, PNorm)(f) and f.geometry.p == 4.0, _smoothness),  # type: ignore[attr-defined]
     (lambda f: isinstance(f, StronglyConvex), _strongly_convex),
     (lambda f: isinstance(f, ExpertAdvice) and not f.second_order, _experts),
+    (lambda f: isinstance(f, ZigZag) and f.p == int(f.p) and 2 <= f.p <= 8, _zigzag),
 )

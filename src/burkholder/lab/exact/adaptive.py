@@ -5,8 +5,9 @@ E F(g+εd, s+d²) ≤ F(g,s) is f ≤ 0 for
 
     f(x,φ) = cos φ · exp(θ·sin²φ·(1/k − x²)) · cosh(θ·x·sin 2φ/√k) − 1,     x ≥ 0,  0 ≤ φ ≤ π/2,
 
-which covers every scale of D and every d. Here θ = ½, k = 1 (L² is absorbed in d). The coefficient of φ² is
-(θ/k − ½) + θx²(2θ/k − 1): identically 0 at the true constants.
+which covers every scale of D and every d; vectors too, since of ⟨g,d⟩ only |⟨g,d⟩| ≤ |g||d| enters, through a cosh.
+Here θ = ½, k = 1 (L² is absorbed in d). The coefficient of φ² is (θ/k − ½) + θx²(2θ/k − 1): identically 0 at the true
+constants.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, second
     witness = _witness(found.witness, step) if found.witness else None
     status = Status.PROVED if found.proved else Status.REFUTED if witness else Status.NOT_REFUTED
     note = f"gave up at x in [{found.stuck[0]}, {found.stuck[1]}]" if found.stuck else ""
-    return Verdict("3", status, _statement(step), f"|g| ≤ {reach:g}·√D, every D > 0 and every d", arithmetic,
-                   witness, points=found.boxes, seconds=found.seconds, note=note)
+    domain = f"|g| ≤ {reach:g}·√D, every D > 0, every d, in any inner-product space"
+    return Verdict("3'", status, _statement(step), domain, arithmetic, witness,
+                   points=found.boxes, seconds=found.seconds, note=note)
 
 
 def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20.0) -> Verdict:
@@ -89,7 +91,8 @@ def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20
     violation = -log / 2 + theta * u * (1 / k - x2) + 2 * theta * theta * x2 * u * (1 - u) / k > 0
     outcome, _, _ = decide({"step": [x2 >= 0, u >= 0, u < 1, log >= u, violation]}, seconds)
     proved = outcome == "none" and lemmas.logarithm() and lemmas.hyperbolic("1/2")
-    return Verdict("3", Status.PROVED if proved else Status.NOT_REFUTED, _statement(step), "all g, D > 0 and d",
+    return Verdict("3'", Status.PROVED if proved else Status.NOT_REFUTED, _statement(step),
+                   "all g, d of any inner-product space, all D > 0",
                    f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}", seconds=time.perf_counter() - started,
                    note="" if proved else "the two lemmas do not suffice at these constants")
 

@@ -117,14 +117,14 @@ def step(nu: Number | None = None, c: Number | None = None, seconds: float = 25.
         found = nonpositive(Inner(), (0.0, end, 0.0, 1.5708), seconds)
         arithmetic = f"arb branch and bound, {found.boxes} boxes, centred form, divided by d² near d = 0"
         if found.proved:
-            return Verdict("3", Status.PROVED, statement, "all x, d of any inner-product space, all s ≥ 0",
+            return Verdict("3'", Status.PROVED, statement, "all x, d of any inner-product space, all s ≥ 0",
                            arithmetic, points=found.boxes, seconds=found.seconds,
                            note="box [0,ν]×[0,π/2] in x/√s and arctan(d/√s); outside by convexity")
-        return Verdict("3", Status.NOT_REFUTED, statement, "|x| ≤ ν√s", arithmetic, points=found.boxes,
+        return Verdict("3'", Status.NOT_REFUTED, statement, "|x| ≤ ν√s", arithmetic, points=found.boxes,
                        seconds=found.seconds, note=f"undecided near {found.stuck or found.witness}")
     tried, witness = _search(*_given(nu, c))
     status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("3", status, statement, "x/√s ∈ [0,2], d/√s ∈ (0,2]", "ball arithmetic on a rational grid",
+    return Verdict("3'", status, statement, "x/√s ∈ [0,2], d/√s ∈ (0,2]", "ball arithmetic on a rational grid",
                    witness, points=tried, seconds=time.perf_counter() - started)
 
 

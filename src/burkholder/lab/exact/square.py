@@ -37,15 +37,15 @@ def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ver
     domain = "all x, d of any inner-product space and y ≥ 0 (hence all scales)"
     outcome, case, points = with_margin(lambda margin: _violations(k, c, margin), seconds)
     if outcome == "none":
-        return Verdict("S4", Status.PROVED, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started,
+        return Verdict("tangent", Status.PROVED, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started,
                        note="six cases unsatisfiable: two regions left × two entered, and the origin")
     for point in points:
         witness = _witness(point, k, c)
         if witness is not None:
-            return Verdict("S4", Status.REFUTED, statement, domain, ARITHMETIC, witness,
+            return Verdict("tangent", Status.REFUTED, statement, domain, ARITHMETIC, witness,
                            seconds=time.perf_counter() - started, note=f"case {case}")
     note = f"z3 gave no answer on case {case} in time" if outcome == "unknown" else f"case {case} not settled"
-    return Verdict("S4", Status.NOT_REFUTED, statement, domain, ARITHMETIC,
+    return Verdict("tangent", Status.NOT_REFUTED, statement, domain, ARITHMETIC,
                    seconds=time.perf_counter() - started, note=note)
 
 
@@ -72,8 +72,8 @@ def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ve
 
 def _constants(inner: Number, outer: Number) -> tuple[Fraction, Fraction]:
     k, c = rational(inner), rational(outer)
-    if k < 1 or c <= 0:
-        raise BadInput("inner, outer", (str(k), str(c)), "give inner ≥ 1, so that the root is real, and outer > 0")
+    if k <= 1 or c <= 0:  # the root must be real and positive on the whole cone y ≥ |x|
+        raise BadInput("inner, outer", (str(k), str(c)), "give inner > 1 and outer > 0")
     return k, c
 
 

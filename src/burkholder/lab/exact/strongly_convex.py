@@ -38,7 +38,7 @@ def scalar(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
     else:
         witness = _witness(kappa)
         status, note = (Status.REFUTED, "") if witness else (Status.NOT_REFUTED, "")
-    return Verdict("3", status, statement, domain, arithmetic, witness,
+    return Verdict("3'", status, statement, domain, arithmetic, witness,
                    seconds=time.perf_counter() - started, note=note)
 
 

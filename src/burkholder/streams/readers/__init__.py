@@ -61,7 +61,12 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
             if source is not None:
                 source.close()
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
-    return kind(source if format in ("csv", "libsvm", "vw") else path, **given)
+    try:
+        return kind(source if format in ("csv", "libsvm", "vw") else path, **given)
+    except BaseException:
+        if source is not None:
+            source.close()
+        raise
 
 
 def batches(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Iterator[Batch]:

@@ -29,6 +29,7 @@ from burkholder.streams.readers.problems import (
     BAD_WEIGHT,
     NO_TARGET,
 )
+from burkholder.streams.readers.words import everywhere, next_of
 
 QUOTE = 34
 MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # in any case of letters
@@ -65,6 +66,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
     """
     count, lines, doubled = 0, 0, False
     most = starts.size
+    ends, lines_end = everywhere(delimiter), everywhere(10)
     wrong[0] = -1
     begin = p
     while True:
@@ -92,8 +94,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
                 p += 1
         else:
             first = p
-            while p < stop and text[p] != delimiter and text[p] != 10:
-                p += 1
+            p = next_of(text, p, stop, ends, lines_end)
             last = p
             while last > first and _blank(text[last - 1]):
                 last -= 1

@@ -147,6 +147,25 @@ def number(word):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
+def everywhere(byte):  # type: ignore[no-untyped-def]
+    """A word of eight times this byte."""
+    return np.uint64(byte) * _ONES
+
+
+@register_jitable
+def next_of(text, at, stop, one, other):  # type: ignore[no-untyped-def]
+    """The first place from `at` on with one of two bytes, given by `everywhere`; `stop` if there is none."""
+    while at < stop:
+        word = load64(text, at)
+        a, b = word ^ one, word ^ other
+        hit = (((a - _ONES) & ~a) | ((b - _ONES) & ~b)) & _TOP_BITS
+        if hit != np.uint64(0):
+            return min(at + np.int64(lowest(hit) >> np.uint64(3)), stop)
+        at += 8
+    return stop
+
+
+@register_jitable
 def plain(text, end, count):  # type: ignore[no-untyped-def]
     """The 1 ≤ `count` ≤ 8 characters before `end` as a number with at most one point.
 

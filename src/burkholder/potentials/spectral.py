@@ -82,9 +82,7 @@ def tangent_exponent(H: ArrayLike, M: ArrayLike, rate: ArrayLike) -> Array:
     return eta * np.asarray(H) - eta**2 * np.asarray(M)
 
 
-def value(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float
-) -> Array:
+def value(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float) -> Array:
     """U = a + (r/η)·[log tr exp(ηH − ½η²L²M) − log D] (`thm:matrix_burkholder`).
 
     >>> float(value(0.0, np.zeros((3, 3)), np.zeros((3, 3)), 0.1, 2.0, 1.0))
@@ -94,9 +92,7 @@ def value(
     return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (log_trace_exp(A) - np.log(A.shape[-1])))
 
 
-def target(
-    a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float
-) -> Array:
+def target(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float) -> Array:
     """V = a + r·λ₁(H − ½ηL²M) − r·log D/η (`eq:matrix_v`), never above `value`."""
     A = exponent(H, M, rate, lipschitz)
     return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
@@ -163,14 +159,12 @@ def sign_flip(
     return clipped(np.asarray(-radius / (2.0 * lipschitz * np.asarray(rate)) * gap), bound)
 
 
-def tangent(
-    H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, bound: float = np.inf
-) -> Array:
+def tangent(H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, bound: float = np.inf) -> Array:
     """ŷ = −r·⟨P, H(X)⟩ with P = exp(ηH − η²M)/tr exp(ηH − η²M)."""
     eigenvalues, vectors = np.linalg.eigh(tangent_exponent(H, M, rate))
     weights = np.exp(eigenvalues - log_sum_exp(eigenvalues)[..., None])
-    rotated = np.einsum("...ji,...jk,...ki->...i", vectors, hermitian(X), vectors)
-    return clipped(np.asarray(-radius * (weights * rotated).sum(-1)), bound)
+    P = (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return clipped(np.asarray(-radius * (P * hermitian(X)).sum((-2, -1))), bound)
 
 
 def mixture_sign_flip(
@@ -243,9 +237,7 @@ def mixture_bound_from(
 
 def lowering_bound(ceiling: ArrayLike, dimension: int, radius: float, lipschitz: float) -> Array:
     """A = (√2 + ½)·rL·sqrt(Λ·log D), of the sign flip when η = sqrt(2 log D/(L²Λ)) falls as Λ doubles."""
-    return np.asarray(
-        (np.sqrt(2.0) + 0.5) * radius * lipschitz * np.sqrt(np.asarray(ceiling) * np.log(dimension))
-    )
+    return np.asarray((np.sqrt(2.0) + 0.5) * radius * lipschitz * np.sqrt(np.asarray(ceiling) * np.log(dimension)))
 
 
 def lowering_cost(M: ArrayLike, rate: Any, lower: Any, radius: float, lipschitz: float) -> Array:

@@ -1,0 +1,74 @@
+"""The units that Huber-root and Squint share: rates, offsets and slope limits that never overflow.
+
+A rate is λ_k = 4·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
+(or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+THETA = 0.5
+FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`
+
+
+@register_jitable
+def centre(x: np.ndarray) -> float:
+    """x̄: the mean of the experts that are awake (NaN when none is)."""
+    mean, count = math.nan, 0
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            count += 1
+            mean = x[j] if count == 1 else mean + (x[j] - mean) / count
+    return mean
+
+
+@register_jitable
+def spread(x: np.ndarray) -> float:
+    """max_j |x_j − x̄| over the experts that are awake."""
+    mean, widest = centre(x), 0.0
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            widest = max(widest, abs(x[j] - mean))
+    return widest
+
+
+@register_jitable
+def rate(k: int) -> float:
+    """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
+    return math.ldexp(4.0, -k)
+
+
+@register_jitable
+def offset(state: Any, h: float, yhat: float, xj: float) -> float:
+    """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
+    return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
+
+
+@register_jitable
+def next_limit(limit: float, delta: float) -> float:
+    """L_{t+1} when L is unknown: the largest |δ| seen, but at most 2·L_t.
+
+    Any limit fixed before δ keeps the mean of W; what it cuts off is booked in `clipped`. With the plain
+    maximum one slope of 1e12 would make every later step vanish beside it and freeze the weights for good.
+    """
+    return abs(delta) if limit == 0.0 else max(limit, min(abs(delta), 2.0 * limit))
+
+
+@register_jitable
+def clip(z: float) -> float:
+    """z within ±θ: no weight moves by more than half."""
+    return min(max(z, -THETA), THETA)
+
+
+@register_jitable
+def price(wished: float, z: float) -> float:
+    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
+
+    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z².
+    """
+    return z * z + max(wished - z, 0.0)

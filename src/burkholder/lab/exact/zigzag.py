@@ -1,0 +1,104 @@
+"""Burkholder's U_p for martingale transforms, p ≥ 2: zigzag concavity and U_p ≥ V, exactly.
+
+On the quadrant x, y ≥ 0, with w = x+y and n = p−1, U = α·(x − βy)·wⁿ. Along x+h, y−h the sum w stands still and U is
+affine. Along x+h, y+h
+
+    (∂_x+∂_y)²U = 4αn·w^{n−2}·[(1−β)w + (n−1)(x−βy)],
+
+so U is concave there when the bracket is ≤ 0 on the quadrant. Across the axes it is concave when its slopes point the
+right way: U_x(0,y) ≤ 0, that is βn ≥ 1, and U_y(x,0) ≤ 0, that is β ≥ n. All of it is linear in x and y, for every real
+p. U ≥ V = x^p − (p−1)^p·y^p is homogeneous: y = 1 leaves one polynomial in x (for whole p), y = 0 leaves α ≥ 1.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from burkholder.errors import BadInput
+from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, z3
+from burkholder.lab.verdicts import Status, Verdict, Witness
+
+ARITHMETIC = "z3, exact real algebra"
+
+
+def concave(p: Number, beta: Number | None = None) -> Verdict:
+    """h ↦ U(x+h, y±h) is concave on the whole line, for every x, y.
+
+    >>> concave(3).status.value, concave(3, beta="1.9").status.value
+    ('proved', 'refuted')
+    """
+    started = time.perf_counter()
+    power, b = rational(p), rational(p) - 1 if beta is None else rational(beta)
+    if power < 2 or b <= 0:
+        raise BadInput("p, beta", (str(power), str(b)), "give p ≥ 2 and β > 0")
+    n = power - 1
+    solver = z3()
+    x, y = solver.Reals("x y")
+    beta_, n_ = constant(b), constant(n)
+    bracket = (1 - beta_) * (x + y) + (n_ - 1) * (x - beta_ * y)
+    quadrant = [x >= 0, y >= 0, x + y == 1]
+    outcome, _, point = decide({
+        "inside": [*quadrant, bracket > 0],
+        "across x = 0": [*quadrant, x == 0, 1 - beta_ * n_ > 0],
+        "across y = 0": [*quadrant, y == 0, n_ - beta_ > 0],
+    }, 10.0)
+    statement = f"h ↦ U(x+h, y±h) is concave, U = (|x| − {b}|y|)(|x|+|y|)^{n}"
+    witness = _step(b, n, point) if outcome == "found" and point is not None else None
+    status = Status.PROVED if outcome == "none" else Status.REFUTED if witness else Status.NOT_REFUTED
+    return Verdict("3", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
+
+
+def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -> Verdict:
+    """U_p(x,y) ≥ |x|^p − (p−1)^p·|y|^p, for whole p ≥ 2.
+
+    >>> majorises(3).status.value, majorises(3, alpha="1.4").status.value
+    ('proved', 'refuted')
+    """
+    started = time.perf_counter()
+    if p != int(p) or p < 2:
+        raise BadInput("p", p, "give a whole number ≥ 2")
+    n = int(p) - 1
+    a = p * Fraction(n, p) ** n if alpha is None else rational(alpha)
+    b = Fraction(n) if beta is None else rational(beta)
+    solver = z3()
+    x = solver.Real("x")
+    power, total = x, x + 1
+    for _ in range(n):
+        power = power * x
+    for _ in range(n - 1):
+        total = total * (x + 1)
+    outcome, _, point = decide({
+        "y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - n ** int(p)],
+        "y = 0": [x == 1, constant(a) < 1],
+    }, 10.0)
+    statement, witness = f"U_{p} ≥ |x|^{p} − {n}^{p}·|y|^{p}, α = {a}, β = {b}", None
+    if outcome == "found" and point is not None:
+        for denominator in (100, 10**6, 10**12):
+            place = point["x"].limit_denominator(denominator)
+            residual = place**p - Fraction(n) ** p - a * (place - b) * (place + 1) ** n
+            if residual > 0:
+                witness = Witness({"x": str(place), "y": "1"}, float(residual), "rational")
+                break
+        if a < 1:
+            witness = witness or Witness({"x": "1", "y": "0"}, float(1 - a), "rational")
+    status = Status.PROVED if outcome == "none" else Status.REFUTED if witness else Status.NOT_REFUTED
+    return Verdict("2", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
+
+
+def _step(b: Fraction, n: Fraction, point: dict[str, Fraction] | object) -> Witness | None:
+    """A point and a step at which the midpoint lies below the chord, near where z3 found the curvature wrong."""
+    assert isinstance(point, dict)
+
+    def value(x: Fraction, y: Fraction) -> object:
+        return ball(abs(x) - b * abs(y)) * ball(abs(x) + abs(y)) ** ball(n)
+
+    x, y = (point.get(name, Fraction(0)).limit_denominator(1000) for name in ("x", "y"))
+    for sign in (1, -1):
+        for k in range(1, 30):
+            h = Fraction(1, 2**k)
+            residual = (value(x + h, y + sign * h) + value(x - h, y - sign * h)) / 2 - value(x, y)  # type: ignore[operator]
+            if residual > 0:
+                at = {"x": str(x), "y": str(y), "h": str(h), "sign": str(sign)}
+                return Witness(at, float(residual.lower()), "ball arithmetic at a rational point")
+    return None

@@ -1,0 +1,159 @@
+"""Auto's certificate against brute force: no lane and no linear comparator beats what it promises."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from burkholder import losses
+from burkholder.auto import Auto
+from burkholder.auto.plan import RADII, lane_names, prior
+from burkholder.auto.state import ROUNDS
+from burkholder.errors import BadInput
+
+LOSSES = [
+    ("logistic", {}), ("hinge", {}), ("squared", {}), ("absolute", {}), ("huber", {"threshold": 2.0}),
+    ("pinball", {"quantile": 0.8}), ("epsilon-insensitive", {"epsilon": 0.2}),
+]
+CLASSES = ("logistic", "hinge")
+each_loss = pytest.mark.parametrize(("loss", "options"), LOSSES, ids=[name for name, _ in LOSSES])
+
+
+def stream(loss: str, rounds: int = 400, features: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Mixed scales, some zeros, a constant column, a signal and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rounds, features)) * rng.choice([0.0, 1.0], p=[0.4, 0.6], size=(rounds, features))
+    X[:, 1] += 5.0
+    X[:, 2] = 1.0
+    signal = X @ np.linspace(-2.0, 2.0, features) + rng.normal(size=rounds)
+    return X, np.where(signal > np.median(signal), 1.0, -1.0) if loss in CLASSES else signal
+
+
+def scaled_rows(X: np.ndarray) -> np.ndarray:
+    """x̂ with the constant first: each value over its running maximum, which grows ten times at most at once."""
+    out = np.ones((len(X), X.shape[1] + 1))
+    for i in range(X.shape[1]):
+        height = 0.0
+        for t, x in enumerate(X[:, i]):
+            if abs(x) > height:
+                height = abs(x) if height == 0.0 else min(abs(x), 10.0 * height)
+            out[t, i + 1] = 0.0 if height == 0.0 else min(max(x / height, -1.0), 1.0)
+    return out
+
+
+def adversarial(loss: str, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Jumping scales, and labels without any pattern."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rounds, 4)) * np.exp(rng.normal(size=(rounds, 4)))
+    y = rng.choice([-1.0, 1.0], size=rounds) if loss in ("logistic", "hinge") else rng.standard_t(3, size=rounds)
+    return X, y
+
+
+@each_loss
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_lane_beats_the_aggregate_by_more_than_its_cost(loss, options, seed):
+    X, y = adversarial(loss, 250, seed)
+    learner = Auto(loss, **options)
+    certificate = learner.run(X, y).certificate
+    for lane in certificate.lanes:
+        assert learner.cumulative_loss <= lane.loss + lane.cost + 1e-9 * (1 + lane.loss)
+    assert certificate.guarantees[0].value >= learner.cumulative_loss
+    assert certificate.rounds == 250
+
+
+@each_loss
+def test_lane_losses_are_what_the_lanes_really_lost(loss, options):
+    X, y = stream(loss, rounds=120)
+    learner = Auto(loss, **options)
+    record = losses.get(loss, **options)
+    total = np.zeros(learner.plan.lanes)
+    for x, label in zip(X, y):
+        learner.predict(x)
+        unit = learner.state.scalars[3]
+        for k in range(learner.plan.lanes):
+            total[k] += losses.value(record, learner.work.played[k] * unit, label)
+        learner.update(x, label)
+    claimed = np.array([lane.loss for lane in learner.certificate().lanes])
+    assert np.allclose(claimed, total, rtol=1e-9)
+
+
+@each_loss
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_linear_comparator_beats_the_regret_bound(loss, options, seed):
+    X, y = adversarial(loss, 200, seed)
+    learner = Auto(loss, **options)
+    certificate = learner.run(X, y).certificate
+    record = losses.get(loss, **options)
+    rows = scaled_rows(X)
+    rng = np.random.default_rng(seed)
+    for tangent in certificate.tangents:
+        assert tangent.realised <= tangent.bound + 1e-9 * abs(tangent.bound)
+        bound = certificate.bound(tangent.radius)
+        best = math.inf
+        for _ in range(300):
+            u = rng.choice([-1.0, 0.0, 1.0], size=5) * rng.random(5) ** rng.integers(0, 3) * tangent.radius
+            best = min(best, sum(losses.value(record, float(p), float(label)) for p, label in zip(rows @ u, y)))
+        assert learner.cumulative_loss <= best + bound + 1e-9
+
+
+def test_the_potential_of_the_tangent_lanes_never_rises_in_classification():
+    X, y = adversarial("logistic", 150, 3)
+    learner = Auto("logistic")
+    before = [0.0] * len(RADII)
+    for x, label in zip(X, y):
+        learner.update(x, label)
+        now = [tangent.potential for tangent in learner.certificate().tangents]
+        assert all(b <= a + 1e-9 for a, b in zip(before, now))
+        before = now
+
+
+def test_the_costs_are_those_of_the_theory():
+    X, y = adversarial("logistic", 99, 0)
+    learner = Auto("logistic")
+    certificate = learner.run(X, y).certificate
+    for lane, weight in zip(certificate.lanes, prior(learner.plan)):
+        assert lane.cost == pytest.approx(math.log(1 / weight) + math.log(learner.state.scalars[ROUNDS] + 1))
+    ranged = Auto("squared", low=-10.0, high=10.0)
+    X, y = adversarial("squared", 99, 0)
+    certificate = ranged.run(X, np.clip(y, -10, 10)).certificate
+    for lane, weight in zip(certificate.lanes, prior(ranged.plan)):
+        assert lane.cost == pytest.approx(200.0 * (math.log(1 / weight) + math.log(100)))
+    assert sum(prior(ranged.plan)) == pytest.approx(1.0)
+    assert len(lane_names(ranged.plan)) == ranged.plan.lanes
+
+
+def test_a_clipped_label_is_counted_and_the_certificate_says_what_still_holds():
+    X, y = stream("absolute", rounds=100)
+    clean = Auto("absolute").run(X, y).certificate
+    assert clean.valid and all(guarantee.holds for guarantee in clean.guarantees)
+    y[50] = 1e12
+    broken = Auto("absolute").run(X, y).certificate
+    assert broken.assumptions[0].violations == 1
+    assert not broken.valid
+    assert "those labels" in str(broken)
+
+
+def test_heavy_weights_are_charged():
+    X, y = adversarial("logistic", 200, 5)
+    learner = Auto("logistic")
+    weight = np.where(np.arange(200) % 3 == 0, 5.0, 1.0)
+    learner.run(X, y, weight)
+    certificate = learner.certificate()
+    for lane in certificate.lanes:
+        assert learner.cumulative_loss <= lane.loss + lane.cost
+    assert any("weight above 1" in note for note in certificate.notes)
+
+
+def test_a_radius_beyond_the_lanes_is_refused_and_the_certificate_is_plain_data():
+    certificate = Auto("logistic").run(np.eye(3), [1, 0, 1]).certificate
+    with pytest.raises(BadInput, match="largest radius"):
+        certificate.bound(1e9)
+    data = certificate.to_dict()
+    assert {"lanes", "tangents", "guarantees", "mean_loss"} <= set(data)
+    assert len(data["lanes"]) == len(certificate.lanes)
+    assert "regret" in str(certificate)
+
+
+def test_every_registered_loss_is_covered():
+    assert {name for name, _ in LOSSES} == set(losses.LOSSES)
