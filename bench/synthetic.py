@@ -15,13 +15,16 @@ def write(folder: Path, count: int, chunk: int = 20_000) -> dict[str, Path]:
     paths = {"libsvm": folder / f"sparse-{count}.svm", "vw": folder / f"sparse-{count}.vw"}
     if all(path.exists() for path in paths.values()):
         return paths
-    with open(paths["libsvm"], "w") as svm, open(paths["vw"], "w") as text:
+    partial = {kind: path.with_suffix(path.suffix + ".partial") for kind, path in paths.items()}
+    with open(partial["libsvm"], "w") as svm, open(partial["vw"], "w") as text:
         for start in range(0, count, chunk):
             indices, values, labels = rows(start, min(chunk, count - start))
             for row in range(len(labels)):
                 body = " ".join(f"{k}:{v:.6g}" for k, v in zip(indices[row].tolist(), values[row].tolist()))
                 svm.write(f"{labels[row]} {body}\n")
                 text.write(f"{labels[row]} | {body}\n")
+    for kind, path in paths.items():
+        partial[kind].rename(path)
     return paths
 
 

@@ -37,12 +37,13 @@ def compiled(function: F, **options: Any) -> F:
     """
     import numba
 
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = cache_folder()
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = cache_folder()
     try:
         return numba.njit(cache=True, error_model="numpy", **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def lean(function: F) -> F:

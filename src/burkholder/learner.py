@@ -91,8 +91,10 @@ class Learner:
         # one compiled call for play, settle and learn, where loss and function are compiled
         plain = features is None and not isinstance(self.loss, losses.Custom)
         self._quick = plain and isinstance(self.state, LinearState)
-        self._round = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
+        self._round: Any = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
         self._row_pack: Any = None
+        self._row_seen: dict[str, Any] | None = None
+        self._row_names: list[str] | None = None
         self._row_length = 0
         self._forget_row()
         self._pending: dict[int, _Pending] = {}

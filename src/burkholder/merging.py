@@ -202,7 +202,7 @@ def _add_linear(
 ) -> None:
     taus = [one.state.tau() for one in learners]
     if dim:
-        state._grow(dim - 1)
+        state.grow(dim - 1)
     state.scalars[rounds.DIM] = dim
     g = np.sum([_spread(tau[1], place, dim) for tau, place in zip(taus, places)], axis=0)
     state.cells[0 : dim * state.width : state.width] = g

@@ -97,7 +97,8 @@ class Rows:
 
     def _named(self, x: Mapping[Any, Any]) -> tuple[Row, list[str]]:
         self.check_kind("names")
-        names, new = self.names, []
+        names = self.names
+        new: list[str] = []
         where, numbers = [], []
         for name, value in x.items():
             try:

@@ -33,6 +33,7 @@ class BurkholderFunction:
     kind: ClassVar[str] = "additive"  # or "time-indexed", "generalised"
     structure: frozenset[str] = frozenset()
     lipschitz: float = 1.0  # L: |δ| never exceeds it
+    options: dict[str, Any] = {}  # noqa: RUF012  what the function was built with; None means open
     growable: bool = True  # whether new coordinates may appear, as zeros, at any time
     needs_lipschitz: bool = True  # whether the guarantee rests on |δ| ≤ L
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
@@ -40,7 +41,7 @@ class BurkholderFunction:
     def fitted(self, lipschitz: float, curvature: float) -> BurkholderFunction:
         """This function with L (and ρ) taken from the loss, where its options left them open."""
         facts = {"lipschitz": lipschitz, "curvature": curvature}
-        options = getattr(self, "options", {})
+        options = self.options
         open_ones = {key: facts[key] for key in facts if key in options and options[key] is None}
         return type(self)(**{**options, **open_ones}) if open_ones else self
 

@@ -29,8 +29,11 @@ class Euclidean(NamedTuple):
     def norm(self, g: np.ndarray) -> np.ndarray:
         return power_norm(g, 2.0)
 
-    size = norm
-    dual = norm
+    def size(self, x: np.ndarray) -> np.ndarray:
+        return power_norm(x, 2.0)
+
+    def dual(self, w: np.ndarray) -> np.ndarray:
+        return power_norm(w, 2.0)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
         return power_gradient(g, 2.0)
@@ -48,7 +51,8 @@ class PNorm(NamedTuple):
     def norm(self, g: np.ndarray) -> np.ndarray:
         return power_norm(g, self.p)
 
-    size = norm
+    def size(self, x: np.ndarray) -> np.ndarray:
+        return power_norm(x, self.p)
 
     def dual(self, w: np.ndarray) -> np.ndarray:
         return power_norm(w, conjugate(self.p))

@@ -49,12 +49,12 @@ def derivative(loss: Any, yhat: float, y: float) -> float:
 @overload(value)
 def _compiled_value(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
-        return _VALUES[loss.instance_class]
+        return _VALUES[loss.instance_class]  # type: ignore[attr-defined]
     return None
 
 
 @overload(derivative)
 def _compiled_derivative(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
-        return _DERIVATIVES[loss.instance_class]
+        return _DERIVATIVES[loss.instance_class]  # type: ignore[attr-defined]
     return None
