@@ -63,7 +63,7 @@ def started(arguments: list[str]) -> int:
         from burkholder.cli import main
 
         sys.argv = ["burkholder", *arguments]
-        sys.stderr = sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = sys.stdout = open(os.devnull, "w")
         try:
             main()
         except SystemExit as stop:

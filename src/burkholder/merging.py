@@ -239,7 +239,7 @@ def _add_generic(
                 np.concatenate([np.arange(size - dim), size - dim + where])
                 if size != more.shape[axis]
                 else np.arange(size)
-                for axis, size in enumerate(part.shape)
+                for axis, size in enumerate(tuple(map(int, part.shape)))
             ]
             if axes:
                 part[np.ix_(*axes)] += mine

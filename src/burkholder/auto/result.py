@@ -39,5 +39,5 @@ class Run:
         axes.set_ylabel("mean progressive loss")
         axes.grid(alpha=0.3)
         if path is not None:
-            axes.figure.savefig(path)
+            axes.figure.savefig(path)  # type: ignore[union-attr]
         return axes

@@ -129,7 +129,9 @@ def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen)
     power = scalars[POWER] * shrink
     rest = max(power - old, 0.0)
     least = rest + min(up, down)
-    if least < _CANCELLED * power or scalars[DRIFT] * shrink > 1e-11 * least:
+    _, tolerance = unit_of(cells)
+    # no stricter than what absorbing keeps to, or every play would walk all cells until the next fresh sum
+    if least < _CANCELLED * power or scalars[DRIFT] * shrink * _CANCELLED > tolerance * least:
         rest = _rest(frame, cells, scratch, indices, scale)
     unit = scale / frame.root
     high, low = unit * (rest + up) ** (1.0 / p), unit * (rest + down) ** (1.0 / p)

@@ -18,6 +18,7 @@ from burkholder.states import rounds, rounds_loops, rounds_rows
 if TYPE_CHECKING:
     from burkholder.states.linear import LinearState
 
+LARGEST_SLOPE = 1e100  # targets and slopes beyond this get the careful treatment
 LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}  # |L·x_i| beyond this: squares would not fit
 
 
@@ -37,7 +38,9 @@ def run(
         return _run_slowly(state, indptr, indices, values, y, weight, loss, bound, ledger)
     out = np.empty(y.size)
     merged = np.zeros(0, indices.dtype), np.zeros(0, values.dtype)
-    undo, row = _keep(state, ledger, indices[indptr[0] : indptr[-1]]), 0
+    touched, row = slice(int(indptr[0]), int(indptr[-1])), 0
+    fine = _certain(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
+    undo = None if fine else _keep(state, ledger, indices[touched])
     while True:
         if merged[0].size != state.scratch.shape[1]:
             merged = np.zeros(state.scratch.shape[1], indices.dtype), np.zeros(state.scratch.shape[1], values.dtype)
@@ -57,7 +60,8 @@ def run(
             else:
                 state.refuse(state.scalars[rounds.CODE], indices[here], values[here], f"[{row}]")
         except BadInput:
-            undo()
+            if undo is not None:
+                undo()
             raise
 
 
@@ -111,6 +115,23 @@ def _run_slowly(state, indptr, indices, values, y, weight, loss, bound, ledger) 
         undo()
         raise
     return out
+
+
+def _certain(state, indptr, indices, values, y, weight, loss, bound) -> bool:  # type: ignore[no-untyped-def]
+    """Whether no row can be refused, so that nothing need be kept to undo: three quick looks at the arrays.
+
+    Only for losses with a Lipschitz constant: then δ, and with it every number that is stored, is bounded ahead.
+    NaN makes a comparison false, and so is never certain.
+    """
+    steep = float(loss.lipschitz(bound)) * float(np.max(weight, initial=0.0))
+    if not indices.size or not (np.min(weight, initial=0.0) >= 0.0 and steep <= LARGEST_SLOPE):
+        return False
+    if not (np.max(y) <= LARGEST_SLOPE and np.min(y) >= -LARGEST_SLOPE) or np.max(indices) >= 2**31 - 1:
+        return False
+    # repeated indices add up, at most as often as a row is long
+    reach = max(float(np.max(values)), -float(np.min(values))) * float(np.max(np.diff(indptr)))
+    limit = state.frame.largest
+    return reach <= limit and reach * steep <= limit * state.frame.lipschitz
 
 
 def _keep(state: LinearState, ledger: np.ndarray, indices: np.ndarray | None = None) -> Callable[[], None]:
