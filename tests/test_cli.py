@@ -92,6 +92,14 @@ def test_learn_is_the_learner(table):
     )
 
 
+def test_the_default_learner(table):
+    path, _, y = table
+    result = json.loads(invoke("learn", path, "--json", "--quiet").stdout.splitlines()[-1])
+    assert result.keys() >= KEYS and result["learner"] == "auto" and result["rounds"] == 400
+    base = np.mean(y)
+    assert result["mean_loss"] < -base * math.log(base) - (1 - base) * math.log(1 - base)  # better than no features
+
+
 def test_the_shipped_stream():
     result = learned()
     assert result["rounds"] == 45_312 and result["features"] == 6 and result["loss"] == "logistic"

@@ -118,7 +118,9 @@ def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]
 
 def _regret_chart(recorder: Any, hindsight: dict[str, Any], session: Any) -> str:
     rounds = [moment["rounds"] for moment in recorder.moments]
-    names = list(dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"]))
+    names = list(
+        dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"] if "regret" in name)
+    )
     lines = [
         Line(name, rounds, [m["bounds"].get(name, math.nan) for m in recorder.moments], look)
         for look, name in enumerate(names[:4])

@@ -64,6 +64,7 @@ class Checkpoints:
         session.learner, session.loss = learner, learner.loss
         session.learner_name = run.get("learner", session.learner_name)
         self.rounds_before, session.weight = int(learner.rounds), float(run.get("weight", 0.0))
+        session.errors = int(run.get("errors", 0))
         self._columns = run.get("columns")
         if not run:
             return
@@ -167,6 +168,7 @@ class Checkpoints:
             "pass": session.passes_done,
             "rows": 0 if complete else self.rows,
             "weight": session.weight,
+            "errors": session.errors,
             "first_pass": None if session.first_pass is None else list(session.first_pass),
             "complete": complete,
             "columns": self._columns,
