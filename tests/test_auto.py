@@ -8,10 +8,11 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from burkholder.auto import Auto, AutoMulticlass
-from burkholder.errors import BadInput
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from burkholder.auto import Auto, AutoMulticlass
+from burkholder.errors import BadInput
 
 LOSSES = [
     ("logistic", {}), ("hinge", {}), ("squared", {}), ("absolute", {}), ("huber", {"threshold": 2.0}),

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from burkholder import losses
 from burkholder.auto import Auto
 from burkholder.auto.plan import RADII, lane_names, prior

@@ -19,7 +19,6 @@ from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
 from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, HIGH, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES
 
-
 FLOOR = 0.1
 
 
