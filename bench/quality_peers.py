@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ import scipy.sparse as sp
 RATES = 10.0 ** np.arange(-6.0, 2.01, 0.5)
 VW_RATES = 10.0 ** np.arange(-2.5, 2.01, 0.5)
 SLOPES = {"logistic": 0, "absolute": 1, "squared": 2}
-VW_PYTHON = os.environ.get("BURKHOLDER_VW_PYTHON", "")  # a Python that has vowpalwabbit installed
+# a Python that has vowpalwabbit installed: this one, or the one named
+VW_PYTHON = os.environ.get("BURKHOLDER_VW_PYTHON", sys.executable if find_spec("vowpalwabbit") else "")
 
 
 @numba.njit(error_model="numpy")
@@ -96,7 +99,8 @@ def standardised(X: sp.csr_matrix) -> sp.csr_matrix:
         variance = np.cumsum((dense - shift) ** 2, axis=0) / counts - mean**2
         scale = np.sqrt(np.maximum(variance, 0.0))
         centred = dense - shift - mean
-        return sp.csr_matrix(np.where(scale > 1e-9 * np.abs(dense).max(axis=0), centred / np.where(scale > 0, scale, 1), 0.0))
+        varied = scale > 1e-9 * np.abs(dense).max(axis=0)
+        return sp.csr_matrix(np.where(varied, centred / np.where(scale > 0, scale, 1), 0.0))
     out = X.copy()
     squares = np.zeros(d)
     for t in range(n):
@@ -147,7 +151,8 @@ def vw_peers(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict[str, 
         with open(data, "w") as file:
             for t in range(len(y)):
                 part = slice(X.indptr[t], X.indptr[t + 1])
-                pairs = " ".join(f"{i}:{v!r}" for i, v in zip(X.indices[part].tolist(), X.data[part].tolist()))
+                row = zip(X.indices[part].tolist(), X.data[part].tolist())
+                pairs = " ".join(f"{i}:{v!r}" for i, v in row)
                 file.write(f"{y[t]:g} | {pairs}\n")
         jobs = [
             f"--quiet -b 20 --loss_function {flavour} {option} -d {data} -p {scratch}/{j}.txt"

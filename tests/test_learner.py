@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -264,7 +265,7 @@ def test_parities_compete_with_trees():
 
 def test_parity_counts_monomials():
     assert len(Parity(3)([1.0] * 5)) == 1 + 5 + 10 + 10
-    assert Parity(2)((np.array([4, 2]), np.array([2.0, 3.0]))) == {"1": 1.0, "2": 3.0, "4": 2.0, "2*4": 6.0}
+    assert Parity(2)((np.array([4, 2]), np.array([2.0, 3.0]))) == {"(one)": 1.0, "2": 3.0, "4": 2.0, "2*4": 6.0}
     with pytest.raises(BadInput):
         Parity(-1)
     with pytest.raises(BadInput):
@@ -313,3 +314,20 @@ def test_empty_rows_are_rounds():
     learner.update({}, 0.5)
     learner.update({"a": 1.0}, 0.5)
     assert learner.rounds == 2 and learner.cumulative_loss >= 0.5
+
+
+@pytest.mark.parametrize("name", ["adagrad", "square-function", "softmax", "strongly-convex"])
+def test_copies_are_independent(name):
+    """A copy goes its own way: learning with one leaves the other alone, names and quick rounds included."""
+    one = _make(name)
+    rows = [{"a": 0.5, "b": 0.1}, {"a": -0.2, "b": 0.4}, {"a": 0.3, "b": 0.3}]
+    for row in rows:
+        one.update(row, 0.4)
+    two = copy.deepcopy(one)
+    before = _snapshot(one)
+    for row in rows:
+        two.update(row, -0.7)
+    assert _snapshot(one) == before and two.rounds == 6
+    for row in rows:
+        one.update(row, -0.7)
+    assert _snapshot(one) == _snapshot(two)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burkholder.matrix import graph, lanczos, potential, tangent, trace
+from burkholder.matrix import graph, lanczos, tangent, trace
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.sign_flip import TIE
 from burkholder.matrix.workspace import Workspace
+from burkholder.potentials import spectral as potential
 
 RULES = [0.2, "lowering", "doubling", "mixture"]
 

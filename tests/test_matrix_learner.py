@@ -10,8 +10,9 @@ import pytest
 from scipy.sparse import coo_matrix
 
 from burkholder.errors import BadInput
-from burkholder.matrix import inputs, potential
+from burkholder.matrix import inputs
 from burkholder.matrix.learner import MatrixLearner
+from burkholder.potentials import spectral as potential
 
 KINDS = ["dense", "low-rank", "sparse", "entry"]
 RULES = [("sign-flip", 0.1), ("sign-flip", "lowering"), ("sign-flip", "doubling"), ("sign-flip", "mixture"),

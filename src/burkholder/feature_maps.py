@@ -17,7 +17,7 @@ class Parity:
     """All products of at most `degree` distinct features, the empty product 1 included.
 
     >>> Parity(2)({"a": -1.0, "b": 1.0})
-    {'1': 1.0, 'a': -1.0, 'b': 1.0, 'a*b': -1.0}
+    {'(one)': 1.0, 'a': -1.0, 'b': 1.0, 'a*b': -1.0}
     """
 
     def __init__(self, degree: int = 2, most: int = 200_000) -> None:
@@ -33,7 +33,7 @@ class Parity:
         else:
             named = {str(i): float(v) for i, v in enumerate(x)}
         live = [(name, value) for name, value in named.items() if value != 0.0]
-        out = {"1": 1.0}
+        out = {"(one)": 1.0}
         for size in range(1, self.degree + 1):
             for chosen in combinations(live, size):
                 product = 1.0

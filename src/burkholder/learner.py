@@ -91,14 +91,25 @@ class Learner:
         # one compiled call for play, settle and learn, where loss and function are compiled
         plain = features is None and not isinstance(self.loss, losses.Custom)
         self._quick = plain and isinstance(self.state, LinearState)
+        self._prepare()
+        self._pending: dict[int, _Pending] = {}
+        self._tickets = 0
+
+    def _prepare(self) -> None:
+        """What is tied to this very state and ledger, and so made anew for a copy."""
         self._round: Any = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
         self._row_pack: Any = None
         self._row_seen: dict[str, Any] | None = None
         self._row_names: list[str] | None = None
         self._row_length = 0
-        self._forget_row()
-        self._pending: dict[int, _Pending] = {}
-        self._tickets = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        tied = ("_round", "_row_pack", "_row_seen", "_row_names", "_row_length")
+        return {key: value for key, value in self.__dict__.items() if key not in tied}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
 
     def _fresh(self, dtype: Any) -> Any:
         compiled = isinstance(self.function, Linear) and self.strategy.name in ("tangent", "sign-flip")

@@ -19,7 +19,7 @@ class ExpertAdvice(BurkholderFunction):
     """Exponential weights as a Burkholder function; `second_order` measures each expert by its own squares.
 
     >>> f = ExpertAdvice(rate=0.1)
-    >>> float(f.sign_flip(f.zero(2), np.array([1.0, 1.0])))  # experts that agree are followed
+    >>> round(float(f.sign_flip(f.zero(2), np.array([1.0, 1.0]))), 12)  # experts that agree are followed
     1.0
     """
 

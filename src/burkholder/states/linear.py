@@ -278,6 +278,14 @@ class LinearState:
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"function": self.function, "dtype": self.dtype, "arrays": self.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # machine code and row buffers are tied to one state: a copy makes its own
+        self.__init__(state["function"], 0, state["dtype"])  # type: ignore[misc]
+        self.restore(state["arrays"])
+
     def copy(self) -> LinearState:
         """An independent state with the same ζ."""
         other = LinearState(self.function, 0, self.dtype)

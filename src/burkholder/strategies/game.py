@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
 
 class Solution(NamedTuple):
@@ -36,6 +35,8 @@ def linear_program(payoff: np.ndarray) -> Solution:
     >>> linear_program(np.array([[1.0, -1.0], [-1.0, 1.0]])).mixture
     array([0.5, 0.5])
     """
+    from scipy.optimize import linprog  # a heavy import, for a strategy few learners play
+
     rows, columns = payoff.shape
     low, span = payoff.min(), np.ptp(payoff)
     scaled = (payoff - low) / (span if span > 0.0 else 1.0)
