@@ -14,6 +14,7 @@ _PUBLIC: dict[str, str] = {
     "Audit": "audit",
     "Auto": "auto",
     "AutoMulticlass": "auto",
+    "BadFile": "storage",
     "BadInput": "errors",
     "BadLine": "errors",
     "Batch": "streams.readers",

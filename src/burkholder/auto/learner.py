@@ -216,9 +216,10 @@ class Auto:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._make_room(indptr, ids)
         scalars = self.state.scalars
-        real = np.abs(labels) > 1e-100  # in units smaller than this, squares of ordinary labels would overflow
+        real = np.abs(labels) > 1e-100  # smaller targets count as 0: their squares, and the squares' inverses, overflow
+        labels = np.where(real, labels, 0.0)
         if not self._unit_known and np.any(real):
-            # until then every label and so every weight was 0, or too small to move one: nothing to convert
+            # until then every label and so every weight was 0: nothing has to be converted
             scalars[UNIT] = abs(labels[np.flatnonzero(real)[0]])
             self._unit_known = True
         yhat, paid = np.empty(len(labels)), np.empty(len(labels))
