@@ -84,7 +84,7 @@ def test_constant_and_duplicated_features(loss):
 def test_a_feature_with_a_large_offset_is_standardised():
     X, y = linear(1500)
     clean = late("squared", X, y)
-    assert late("squared", X + [1e6, -1e7, 0.0], y) < 1.5 * clean
+    assert late("squared", X + np.array([1e6, -1e7, 0.0]), y) < 1.5 * clean
 
 
 def test_a_change_of_scale_for_good_is_followed():
