@@ -163,10 +163,18 @@ def absorb_hedge(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-u
     if eta == 0.0:  # so far every lane lost the same, and the weights are the prior at any rate
         eta = hedge_rate(plan, state)
     if eta > 0.0:
-        total = 0.0
-        for k in range(plan.lanes):
-            total += work.mixed[k] * math.expm1(-eta * delta * (played[k] - yhat))
-        state.scalars[GAP] += max(0.0, math.log1p(total) / eta)
+        # (1/η)·ln Σ w·e^{−ηl}. Where exponents are large (the range may have grown a thousandfold) the largest
+        # is taken out; where they are small, expm1 keeps the digits.
+        top, total = eta * max(delta * (yhat - low), delta * (yhat - high)), 0.0
+        if top > 1.0:
+            for k in range(plan.lanes):
+                total += work.mixed[k] * math.exp(-eta * delta * (played[k] - yhat) - top)
+            gap = (top + math.log(total)) / eta
+        else:
+            for k in range(plan.lanes):
+                total += work.mixed[k] * math.expm1(-eta * delta * (played[k] - yhat))
+            gap = math.log1p(total) / eta
+        state.scalars[GAP] += max(0.0, gap)
     for k in range(plan.lanes):
         linear[k] += delta * (played[k] - yhat)
 

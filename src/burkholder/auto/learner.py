@@ -30,6 +30,8 @@ from burkholder.auto.state import (
 from burkholder.errors import BadInput
 
 FORMAT = 1  # of saved states
+TINY = 1e-140  # smaller labels are taken for 0, larger ones than HUGE overflow when squared
+HUGE = 1e140
 
 
 class Auto:
@@ -178,10 +180,14 @@ class Auto:
         learner._fit_work(1)
         return learner
 
+    @property
+    def _degree(self) -> int:
+        """The loss of labels twice as large is 2^degree times as large."""
+        return 2 if isinstance(self.loss, (losses.Squared, losses.Huber)) else 1
+
     def _loss_unit(self) -> float:
         """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
-        degree = 2 if isinstance(self.loss, (losses.Squared, losses.Huber)) else 1
-        return float(self.state.scalars[UNIT]) ** degree
+        return float(self.state.scalars[UNIT]) ** self._degree
 
     def _inner_loss(self) -> Chosen:
         """The loss for labels in internal units: thresholds are divided by the unit of the labels too."""
@@ -192,6 +198,8 @@ class Auto:
 
     def _label(self, y: Any) -> float:
         label = losses.label(self.loss, y)
+        if abs(label) > HUGE and self._degree == 2:
+            raise BadInput("y", y, f"its square overflows; divide the targets so that they stay below {HUGE:g}")
         if self.low is not None and self.high is not None and not self.low <= label <= self.high:
             raise BadInput("y", y, f"targets must lie in [{self.low:g}, {self.high:g}], the range given")
         return label
@@ -216,11 +224,10 @@ class Auto:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._make_room(indptr, ids)
         scalars = self.state.scalars
-        real = np.abs(labels) > 1e-100  # smaller targets count as 0: their squares, and the squares' inverses, overflow
-        labels = np.where(real, labels, 0.0)
-        if not self._unit_known and np.any(real):
+        labels = np.where(np.abs(labels) < TINY, 0.0, labels)
+        if not self._unit_known and np.any(labels != 0.0):
             # until then every label and so every weight was 0: nothing has to be converted
-            scalars[UNIT] = abs(labels[np.flatnonzero(real)[0]])
+            scalars[UNIT] = abs(labels[np.flatnonzero(labels)[0]])
             self._unit_known = True
         yhat, paid = np.empty(len(labels)), np.empty(len(labels))
         kernel.run_rows(

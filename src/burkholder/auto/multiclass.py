@@ -1,4 +1,4 @@
-"""Several classes: one Auto a class, sharing the features' statistics, and a mixture of two ways to join them."""
+"""Several classes: one Auto a class, names shared, and a mixture of two ways to join them."""
 
 from __future__ import annotations
 

@@ -32,12 +32,13 @@ class Run:
             from matplotlib.figure import Figure
         except ImportError:
             raise MissingExtra("matplotlib", "report") from None
-        axes = Figure(figsize=(7, 4)).subplots()
+        figure = Figure(figsize=(7, 4))
+        axes = figure.subplots()
         rounds = np.arange(1, len(self.losses) + 1)
         axes.plot(rounds, np.cumsum(self.losses) / rounds)
         axes.set_xlabel("round")
         axes.set_ylabel("mean progressive loss")
         axes.grid(alpha=0.3)
         if path is not None:
-            axes.figure.savefig(path)  # type: ignore[union-attr]
+            figure.savefig(path)
         return axes

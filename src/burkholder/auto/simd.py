@@ -14,8 +14,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_untracked
-from numba.extending import intrinsic, models, overload, register_jitable, register_model
+from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import models, overload, register_jitable, register_model
 from numba.np.arrayobj import make_array
+
+# called with the arguments of the compiled code, which its own type does not know
+intrinsic: Any = numba_intrinsic
 
 
 class Lanes(types.Type):

@@ -103,7 +103,8 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
         slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
         dense_count=np.zeros(1, np.int64), v0=np.array([v for v, _ in GROUP]),
         drift=np.array([q for _, q in GROUP]), radii=np.array(RADII), bias=np.zeros(len(RADII)),
-        jump=np.zeros(len(RADII)), clip_cost=np.zeros(len(RADII)), residual=np.zeros(lanes), full_w=np.zeros((plan.full_lanes, side)),
+        jump=np.zeros(len(RADII)), clip_cost=np.zeros(len(RADII)), residual=np.zeros(lanes),
+        full_w=np.zeros((plan.full_lanes, side)),
         full_p=full_p, full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
         lane_loss=np.zeros(lanes), likelihood=np.ones(lanes), linear=np.zeros(lanes),
     )
