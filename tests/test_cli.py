@@ -435,3 +435,20 @@ def test_version():
     from burkholder import __version__
 
     assert invoke("--version").stdout.strip() == __version__
+
+
+def test_the_default_learner_certifies_its_realised_regret(tmp_path):
+    """Auto states no realised regret of its own: the command audits it, and the number covers the true regret."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 2))
+    y = np.where(X @ [1.0, -0.5] + 0.5 * rng.standard_normal(400) > 0, 1, 0)
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,target\n" + "\n".join(f"{a!r},{b!r},{t}" for (a, b), t in zip(X.tolist(), y.tolist())) + "\n")
+    ran = CliRunner().invoke(app, ["learn", str(path), "--json", "--quiet", "--radius", "1"])
+    told = json.loads(ran.output.splitlines()[-1])
+    signs = 2.0 * y - 1.0
+    w = np.array([1.0, -0.5]) / np.hypot(1.0, 0.5)
+    comparator = np.log1p(np.exp(-signs * (X @ w))).sum()
+    regret = told["mean_loss"] * 400 - comparator
+    assert told["realised_regret_bound"] >= regret - 1e-9
+    assert any("audit" in note for note in told["notes"])

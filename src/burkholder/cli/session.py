@@ -14,6 +14,7 @@ from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine
 from burkholder.storage.checkpoints import Checkpoints
+from burkholder.streams.audited import StreamAudit
 from burkholder.streams.engine import open_learner
 from burkholder.streams.readers import open_reader
 
@@ -40,6 +41,7 @@ class Session:
         self.checkpoints, self.recorder = checkpoints or Checkpoints(), recorder
         self.loss: Any = None
         self.learner: Any = None
+        self.audit: StreamAudit | None = None
         if loss is not None:
             self._choose(loss)
         self.complete = False
@@ -56,6 +58,9 @@ class Session:
         for_loss, for_learner = split(self.options, loss)
         self.loss = losses.get(loss, **for_loss)
         self.learner = open_learner(self.learner_name, self.loss, for_learner, self.dtype)
+        # a learner without realised regret of its own is audited, as anybody's model can be
+        audited = not hasattr(self.learner.certificate(), "realised")
+        self.audit = StreamAudit(loss=self.loss) if audited else None
 
     def _open(self) -> Any:
         classes = None if self.loss is None else losses.is_classification(self.loss)
@@ -116,7 +121,11 @@ class Session:
     def _learn(self, batch: Any) -> Any:
         """Learn a batch; what the learner refuses gets the line it came from."""
         try:
-            return self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
+            yhat = self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
+            if self.audit is not None:
+                used = slice(int(batch.indptr[0]), int(batch.indptr[-1]))
+                self.audit.run_batch(batch.indptr, batch.indices[used], batch.values[used], yhat, batch.y, batch.weight)
+            return yhat
         except BadInput as error:
             place = re.search(r"\[(\d+)\]$", error.argument)
             if place is None:
@@ -154,6 +163,9 @@ class Session:
     def _bound(self, kind: str) -> float | None:
         """`bound` or `realised` over the ball; None where the learner states none."""
         state = getattr(self.learner.certificate(), kind, None)
+        if state is None and kind == "realised" and self._audited:
+            assert self.audit is not None
+            state = self.audit.certificate().realised
         if state is None:
             return None
         for radius in self._radii():
@@ -164,6 +176,11 @@ class Session:
             self.stated_for = radius
             return number
         return None
+
+    @property
+    def _audited(self) -> bool:
+        """Whether the audit saw every round (after a resume it has not)."""
+        return self.audit is not None and self.audit.rounds == self.learner.rounds > 0
 
     def _radii(self) -> tuple[float | None, ...]:
         """The radii to try in turn: the one asked for, else the function's own ball (None), else 1."""
@@ -190,6 +207,8 @@ class Session:
         certificate = self.learner.certificate()
         told = certificate.to_dict()
         rounds = int(self.learner.rounds)
+        if self._audited:
+            told["notes"].append("the realised regret is against ‖w‖₂ ≤ radius on the features as they were read, by audit")
         return {
             "data": self.name, "format": self.format, "rounds": rounds, "passes": self.passes,
             "features": self.features, "loss": losses.name(self.loss), "learner": self.learner_name,
