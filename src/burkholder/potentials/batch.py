@@ -38,7 +38,8 @@ def _gaps(potential, high, low, difference, s, out):  # type: ignore[no-untyped-
 def _over(loop: Any, potential: Any, *arguments: ArrayLike) -> np.ndarray:
     arrays = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     out = np.empty(arrays[0].size)
-    loop(potential, *(np.ascontiguousarray(a).reshape(-1) for a in arrays), out)
+    # copies: numba would warn about the shared memory of broadcast arrays
+    loop(potential, *(np.array(a).reshape(-1) for a in arrays), out)
     return out.reshape(arrays[0].shape)
 
 
