@@ -106,6 +106,16 @@ def test_certificates_are_plain_data_too():
     assert any("expectation" in note for note in told["notes"])
 
 
+def test_names_that_came_later_are_not_in_an_earlier_certificate():
+    learner = Learner("adagrad", loss="absolute", bound=1.0)
+    learner.update({"a": 1.0}, 0.5)
+    certificate = learner.certificate()
+    learner.update({"b": 1.0}, 0.5)
+    assert certificate.realised({"a": 0.3, "b": 0.0}) == certificate.realised({"a": 0.3})
+    with pytest.raises(BadInput, match="never had"):
+        certificate.realised({"b": 0.3})
+
+
 def test_a_certificate_is_a_snapshot():
     learner = Learner("adagrad", loss="absolute", bound=1.0)
     learner.update([1.0], 0.5)

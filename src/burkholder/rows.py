@@ -123,11 +123,11 @@ class Rows:
         if isinstance(w, Mapping):
             out = np.zeros(dim)
             for name, value in w.items():
-                if name not in self.names:
-                    if float(value) != 0.0:
-                        raise BadInput("w", name, "the stream never had a feature of that name")
-                    continue
-                out[self.names[name]] = float(value)
+                place = self.names.get(name, dim)
+                if place < dim:
+                    out[place] = float(value)
+                elif float(value) != 0.0:  # unknown, or first seen after this certificate was made
+                    raise BadInput("w", name, "the stream never had a feature of that name")
             return out
         out = self._numbers(w)
         if len(out) > dim and np.any(out[dim:] != 0.0):
