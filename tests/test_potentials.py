@@ -151,3 +151,25 @@ def test_nothing_overflows_or_becomes_nan(p):
             assert np.all(np.isfinite(batch.slope(p, g, s, top, 3.0)))
     if potentials.has_gap(p):
         assert np.all(np.isfinite(batch.gap(p, g, 0.5 * g, 0.5 * g, s)))
+
+
+def test_bounds_are_the_stated_formulas():
+    """A bound that is 10 % too generous would still cover every regret: pin each to its formula."""
+    u, s = 1.7, 9.0
+    with mpmath.workdps(40):
+        m, q = mp(u), mp(s)
+        stated = {
+            Quadratic(0.7): mp(0.7) / 2 * m**2 + q / (2 * mp(0.7)),
+            SquareRoot(2.0): 2 * mp(2) * mpmath.sqrt(q),
+            DavisWang(3.0): mp(NU) * 3 * mpmath.sqrt(q),
+            Adaptive(0.3, 2.0): mp(0.3) + m * mpmath.sqrt(
+                2 * (2 + q) * mpmath.log(1 + (2 + q) * m / (mp(0.3) * mpmath.sqrt(2)))),
+            Anytime(2.0, 3.0): 2 * (1 + mp(1.5) * m * mpmath.sqrt(
+                2 * q * mpmath.log(1 + mpmath.sqrt(q) * mpmath.exp(mpmath.harmonic(9) / 2) * mp(1.5) * m))),
+        }
+        for p, exact in stated.items():
+            assert float(p.bound(u, s)) == pytest.approx(float(exact), rel=1e-12), p
+        rates = [mp(0.25) * mp(2) ** -k for k in range(1, 12)]  # one atom of twelve is dead
+        prices = [r * m * q + m / r * max(mpmath.log(2 * m * 12 / (mp(0.5) * r)) - 1, 0) for r in rates]
+        assert float(Mixture(0.5, 12).bound(u, s, 0.25, 1.0)) == pytest.approx(float(mp(0.5) + min(prices)), rel=1e-12)
+    assert float(SquareRoot(1.0).bound(1.01, s)) == math.inf  # outside the ball nothing is promised
