@@ -34,9 +34,7 @@ class Ticket(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    x: Any
-    row: Row
-    new: list[str]
+    x: Any  # read again when its label comes: other rows may have named its features by then
     raw: float
     error: float
     played_at: int
@@ -178,11 +176,11 @@ class Learner:
     def play(self, x: Any) -> Ticket:
         """A prediction whose label comes later; hand the ticket's id to `reveal`."""
         mapped = self._mapped(x)
-        row, new = self.rows.read(mapped)
+        row, _ = self.rows.read(mapped)
         self._forget_row()
         raw, error = self._move(row)
         self._tickets += 1
-        self._pending[self._tickets] = _Pending(mapped, row, new, raw, error, self.rounds)
+        self._pending[self._tickets] = _Pending(mapped, raw, error, self.rounds)
         return Ticket(self._tickets, min(max(raw, -self.bound), self.bound))
 
     def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
@@ -191,7 +189,6 @@ class Learner:
             known = isinstance(id, int) and 0 < id <= self._tickets
             raise BadInput("id", id, "its label was already revealed" if known else "no play has this id")
         pending = self._pending[id]
-        # names may have been given to other features since the play
         row, new = self.rows.read(pending.x)
         self._learn(pending.x, row, new, pending.raw, pending.error, y, weight, self.rounds - pending.played_at)
         del self._pending[id]

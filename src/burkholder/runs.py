@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from burkholder.errors import BadInput, MissingExtra
-from burkholder.losses.batch import values
+from burkholder.losses.batch import labels, values
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,6 @@ def record(learner: Any, X: Any, y: Any, weight: Any, moments: int) -> Run:
         if before == learner.rounds:
             learner.rows.kind = kind
     trace = {key: np.array([note[key] for note in notes]) for key in (notes[0] if notes else ())}
-    from burkholder.losses.batch import labels
-
     return Run(out, values(learner.loss, out, labels(learner.loss, targets)), learner.certificate(), trace)
 
 

@@ -108,8 +108,8 @@ def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
     learner._tickets = int(header["tickets"])
     for id, raw, error, played_at, words in header["pending"]:
         x = _x_in(words, f"pending.{id}", arrays)
-        row, new = learner.rows.read(x)
-        learner._pending[int(id)] = _Pending(x, row, new, float(raw), float(error), int(played_at))
+        learner.rows.read(x)  # refuses a row that could not have been played
+        learner._pending[int(id)] = _Pending(x, float(raw), float(error), int(played_at))
     return learner
 
 
