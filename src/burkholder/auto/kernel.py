@@ -135,7 +135,7 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
     """The prediction for one row; nothing but scratch is written."""
     m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
-    features.scale(state, work, m, False)
+    features.scale(plan, state, work, m, False)
     return play(plan, state, work, m) * state.scalars[UNIT]
 
 
@@ -145,7 +145,7 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
     scalars = state.scalars
     for t in range(y.shape[0]):
         m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(state, work, m, True)
+        features.scale(plan, state, work, m, True)
         p = play(plan, state, work, m)
         yhat[t] = p * scalars[UNIT]
         losses[t] = weight[t] * paid(loss, p, y[t])
