@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burkholder.auto import aggregate, features, full, kalman, stack, tangent
+from burkholder.auto import aggregate, features, full, passes, stack, tangent
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
@@ -33,8 +33,7 @@ LARGEST = 1e100  # in units of the first nonzero label
 @inlined
 def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     """Every lane's output, then the aggregate, in internal units. The state is only read."""
-    kalman.forecast(plan, state, work, m)
-    tangent.forecast(plan, state, work, m)
+    passes.read(plan, state, work, m)
     full.forecast(plan, state, work, m)
     clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
@@ -65,7 +64,6 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
     regression = plan.kinds[0] != LOGISTIC
     if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
         full.retire(plan, state)
-    kalman.reach(plan, state, work, m)
     if regression:
         rate = max(1.0 / (scalars[ROUNDS] + 1.0), 0.01)
         for k in range(plan.lanes):
@@ -90,8 +88,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
     stack.learn(plan, state, work, y, weight)
     if scalars[FULL_ON] == 1.0:
         full.learn(plan, state, work, m, y, weight)
-    kalman.learn(plan, state, work, m)
-    tangent.learn(plan, state, work, m)
+    tangent.charge(plan, state, work)
+    passes.learn(plan, state, work, m)
     aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
 
