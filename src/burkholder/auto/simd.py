@@ -292,3 +292,10 @@ def exp8(x):  # type: ignore[no-untyped-def]
     middle = fused(r2, fused(r, all8(1 / 5040), all8(1 / 720)), fused(r, all8(1 / 120), all8(1 / 24)))
     high = fused(r2, fused(r, all8(1 / 39916800), all8(1 / 3628800)), fused(r, all8(1 / 362880), all8(1 / 40320)))
     return fused(r4, fused(r4, fused(r4, all8(1 / 479001600), high), middle), low) * _two_to(shifted)
+
+
+@register_jitable
+def sigmoid8(x):  # type: ignore[no-untyped-def]
+    """σ(x) = 1/(1+e^−x)."""
+    e = exp8(least(x, all8(0.0) - x))
+    return where_positive(x, all8(1.0), e) / (all8(1.0) + e)

@@ -63,7 +63,7 @@ class Work(NamedTuple):
     tilde: NDArray[np.float64]
     mark: NDArray[np.int64]
     stamp: NDArray[np.int64]
-    out: NDArray[np.float64]  # each lane's own output
+    out: NDArray[np.float64]  # each lane's own output; eight places more than lanes
     entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
     played: NDArray[np.float64]  # each lane's output as aggregated
     exact: NDArray[np.float64]  # the tangent lanes' outputs before rounding
@@ -74,7 +74,8 @@ class Work(NamedTuple):
     other: NDArray[np.float64]
     ratio: NDArray[np.float64]
     inverse: NDArray[np.float64]
-    column: NDArray[np.float64]  # Px of a full-covariance update
+    columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
+    second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
 
 
 def padded(count: int) -> int:
@@ -129,12 +130,16 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
     """Scratch for rows that touch at most so many of so many features."""
     lanes = padded(plan.lanes)
     touched += 8  # the last block of eight is filled up
+    second = np.zeros(lanes)
+    second[[plan.full + k for k, spec in enumerate(full_lane_specs(plan)) if spec[4] != plan.kinds[0]]] = 1.0
+    second[plan.stacks + 1:plan.stacks + plan.groups] = 1.0
     return Work(
         slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
         tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
-        stamp=np.zeros(1, np.int64), out=np.zeros(lanes), entry=np.zeros(lanes), played=np.zeros(lanes),
+        stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
-        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8), column=np.zeros(max(padded(plan.full_features + 1), lanes)),
+        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8), columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
+        second=second,
     )
 
 
