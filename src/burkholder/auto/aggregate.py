@@ -57,8 +57,9 @@ def combine(plan, state, work):  # type: ignore[no-untyped-def]
         for k in range(0, plan.lanes, 8):
             p, weight = load8(played, k), load8(state.weight, k)
             e = exp8(least(p, all8(0.0) - p))
-            up = where_positive(p, all8(1.0), e) / (all8(1.0) + e)
-            down = where_positive(p, e, all8(1.0)) / (all8(1.0) + e)
+            each = all8(1.0) / (all8(1.0) + e)
+            up = where_positive(p, all8(1.0), e) * each
+            down = where_positive(p, e, all8(1.0)) * each
             store(mixed, k, up)
             store(work.other, k, down)
             ups, downs = ups + weight * up, downs + weight * down

@@ -5,7 +5,7 @@ from __future__ import annotations
 from burkholder.auto import aggregate, features, full, passes, stack, tangent
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined, uncounted
-from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
+from burkholder.auto.plan import LOGISTIC, MIX_LOG, MIX_SQUARE
 from burkholder.auto.simd import all8, lane, least, load8, most, sigmoid8, size8, store, where_positive
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -88,13 +88,15 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
 
     All of them wait for nothing but their predictions and reaches, so the processor works on them side by side.
     """
+    wrong = work.other if y > 0.0 else work.mixed  # σ(−yp), which the aggregation has worked out
     for k in range(0, plan.lanes, 8):
         group = k // 8
         p, reach, residual = load8(work.entry, k), load8(work.reach, k), load8(state.residual, k)
         kind = plan.kinds[0] if group == 0 or group >= plan.groups else plan.kinds[1]
-        g, shrink = step(kind, p, reach, y, weight, residual, plan.quantile)
+        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid8(all8(0.0 - y) * p)
+        g, shrink = step(kind, p, reach, s, y, weight, residual, plan.quantile)
         if plan.groups == 2 and group >= 2:  # full lanes and stacks of both kinds
-            other, narrow = step(plan.kinds[1], p, reach, y, weight, residual, plan.quantile)
+            other, narrow = step(plan.kinds[1], p, reach, s, y, weight, residual, plan.quantile)
             second = load8(work.second, k)
             g, shrink = where_positive(second, other, g), where_positive(second, narrow, shrink)
         store(work.step, k, g)
