@@ -16,7 +16,7 @@ from burkholder.compiled import compiled
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
-AHEAD = 64  # how many entries ahead a feature's cache lines are asked for
+AHEAD = 32  # how many entries ahead a feature's cache lines are asked for
 MANY = 500.0  # with fewer features than this everything is near anyway
 
 
@@ -163,7 +163,8 @@ def count_unseen(slot_of, indices):  # type: ignore[no-untyped-def]
         if slot_of[feature] == -1:
             slot_of[feature] = -2
             count += 1
-    for feature in indices:
-        if slot_of[feature] == -2:
-            slot_of[feature] = -1
+    if count:
+        for feature in indices:
+            if slot_of[feature] == -2:
+                slot_of[feature] = -1
     return count

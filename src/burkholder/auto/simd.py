@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_untracked
 from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import models, overload, register_jitable, register_model
+from numba.extending import models, overload, register_model
 from numba.np.arrayobj import make_array
 
 # called with the arguments of the compiled code, which its own type does not know
@@ -306,18 +306,6 @@ def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _two_to(typingctx, shifted):  # type: ignore[no-untyped-def]
-    """2^n of a double that carries the whole number n in its low bits."""
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        width = sig.args[0].width
-        whole = ir.VectorType(ir.IntType(64), width)
-        bits = builder.shl(builder.bitcast(args[0], whole), ir.Constant(whole, [52] * width))
-        return builder.bitcast(builder.add(bits, ir.Constant(whole, [1023 << 52] * width)), args[0].type)
-
-    return shifted(shifted), codegen
-
-
-@intrinsic
 def coarse_log2(typingctx, a):  # type: ignore[no-untyped-def]
     """log₂ of positive numbers to within 0.09: the bits of a double, read as a whole number."""
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
@@ -328,41 +316,3 @@ def coarse_log2(typingctx, a):  # type: ignore[no-untyped-def]
         return builder.fsub(scaled, ir.Constant(args[0].type, [1023.0] * width))
 
     return a(a), codegen
-
-
-_SHIFT = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to a whole number and leaves it in the low bits
-
-
-@register_jitable
-def exp8(x):  # type: ignore[no-untyped-def]
-    """e^x for x ≤ 0, to two units in the last place; below e^−700 it stays there."""
-    x = most(x, all8(-700.0))
-    shifted = fused(x, all8(1.4426950408889634), all8(_SHIFT))
-    n = shifted - all8(_SHIFT)
-    r = fused(n, all8(-1.90821492927058770002e-10), fused(n, all8(-0.693147180369123816490), x))
-    # Taylor to degree 12 on |r| ≤ ln2/2 (remainder 2e-16), in pairs so that the chain is short
-    r2 = r * r
-    r4 = r2 * r2
-    low = fused(r2, fused(r, all8(1 / 6), all8(1 / 2)), all8(1.0) + r)
-    middle = fused(r2, fused(r, all8(1 / 5040), all8(1 / 720)), fused(r, all8(1 / 120), all8(1 / 24)))
-    high = fused(r2, fused(r, all8(1 / 39916800), all8(1 / 3628800)), fused(r, all8(1 / 362880), all8(1 / 40320)))
-    return fused(r4, fused(r4, fused(r4, all8(1 / 479001600), high), middle), low) * _two_to(shifted)
-
-
-@register_jitable
-def coarse_exp8(x):  # type: ignore[no-untyped-def]
-    """e^x for x ≤ 0, to within 3e-7 of itself; below e^−700 it stays there."""
-    x = most(x, all8(-700.0))
-    shifted = fused(x, all8(1.4426950408889634), all8(_SHIFT))
-    r = fused(shifted - all8(_SHIFT), all8(-0.6931471805599453), x)
-    r2 = r * r
-    low = fused(r2, fused(r, all8(1 / 6), all8(1 / 2)), all8(1.0) + r)
-    high = fused(r2, all8(1 / 720), fused(r, all8(1 / 120), all8(1 / 24)))
-    return fused(r2 * r2, high, low) * _two_to(shifted)
-
-
-@register_jitable
-def sigmoid8(x):  # type: ignore[no-untyped-def]
-    """σ(x) = 1/(1+e^−x)."""
-    e = exp8(least(x, all8(0.0) - x))
-    return where_positive(x, all8(1.0), e) / (all8(1.0) + e)

@@ -139,7 +139,8 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         tilde=np.zeros(touched), waited=np.zeros(touched), mark=np.zeros(features, np.int64),
         stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
-        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8), columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
+        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8),
+        columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
         second=second,
     )
 
