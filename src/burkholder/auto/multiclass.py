@@ -124,7 +124,7 @@ class AutoMulticlass:
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays), for `from_state`."""
         header: dict[str, Any] = {
-            "learner": "auto-multiclass", "classes": self.classes, "names": list(self.names.ids),
+            "learner": "auto-multiclass", "classes": self.classes, "names": list(self.names.ids), "rows": self.names.kind,
             "rounds": self.rounds, "cumulative_loss": self.cumulative_loss, "options": self._options,
             "way_losses": self.way_losses.tolist(), "parts": [],
         }
@@ -141,7 +141,7 @@ class AutoMulticlass:
         if header.get("learner") != "auto-multiclass":
             raise BadInput("header", header.get("learner"), "give the state of an AutoMulticlass")
         whole = cls(**header["options"])
-        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])})
+        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
         learners = []
         for place, part in enumerate(header["parts"]):
             own = {name.split("/", 1)[1]: a for name, a in arrays.items() if name.split("/", 1)[0] == str(place)}
