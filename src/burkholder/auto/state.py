@@ -21,6 +21,7 @@ STATS = 8  # padded to a cache line
     RANGE,
 ) = range(19)
 SCALARS = 19
+DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
 
 
 class State(NamedTuple):
@@ -43,7 +44,11 @@ class State(NamedTuple):
     clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
     residual: NDArray[np.float64]  # running mean |residual| of each lane
     full_w: NDArray[np.float64]
-    full_p: NDArray[np.float64]
+    full_p: NDArray[np.float64]  # brought up to date every DELAY rounds; until then, P − Σ d·u·uᵀ + diag(drift) is meant
+    full_u: NDArray[np.float64]
+    full_d: NDArray[np.float64]
+    full_drift: NDArray[np.float64]
+    full_variance: NDArray[np.float64]  # the diagonal of the covariance as it is now
     full_spec: NDArray[np.float64]
     stack_w: NDArray[np.float64]
     stack_p: NDArray[np.float64]
@@ -76,6 +81,7 @@ class Work(NamedTuple):
     ratio: NDArray[np.float64]
     inverse: NDArray[np.float64]
     columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
+    spread: NDArray[np.float64]  # x̂ and x̃ of the row with all their zeros, for the full lanes
     second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
 
 
@@ -115,7 +121,9 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
         drift=np.array([q for _, q in GROUP]), radii=np.array(RADII), bias=np.zeros(len(RADII)),
         jump=np.zeros(len(RADII)), clip_cost=np.zeros(len(RADII)), residual=np.zeros(lanes),
         full_w=np.zeros((plan.full_lanes, side)),
-        full_p=full_p, full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
+        full_p=full_p, full_u=np.zeros((plan.full_lanes, DELAY, side)), full_d=np.zeros((plan.full_lanes, DELAY)),
+        full_drift=np.zeros((plan.full_lanes, side)), full_variance=np.tile(specs[:, 1:2], (1, side)),
+        full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
         lane_loss=np.zeros(lanes), likelihood=np.ones(lanes), linear=np.zeros(lanes),
     )
 
@@ -141,7 +149,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
         other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8),
         columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
-        second=second,
+        spread=np.zeros((2, padded(plan.full_features + 1))), second=second,
     )
 
 
