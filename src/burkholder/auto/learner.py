@@ -23,6 +23,7 @@ from burkholder.auto.state import (
     ROUNDS,
     UNIT,
     State,
+    copied,
     grown,
     new_state,
     new_work,
@@ -177,7 +178,7 @@ class Auto:
         missing = set(State._fields) - set(arrays)
         if missing:
             raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
-        copies = {name: np.ascontiguousarray(arrays[name]).copy() for name in State._fields}
+        copies = {name: copied(arrays[name]) for name in State._fields}
         learner.state = State(**copies)
         learner.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
         learner._unit_known = header["unit_known"]
