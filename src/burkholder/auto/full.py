@@ -57,6 +57,36 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def multiply(p, slot, x, m, column, size):  # type: ignore[no-untyped-def]
+    """column += Px. Four blocks side by side, then two, then one: a sum waits for its last term, four sums do not."""
+    i = 0
+    while i + 32 <= size:
+        a, b, c, d = load8(column, i), load8(column, i + 8), load8(column, i + 16), load8(column, i + 24)
+        for j in range(m):
+            row, number = slot[j], all8(x[j])
+            a, b = fused(row8(p, row, i), number, a), fused(row8(p, row, i + 8), number, b)
+            c, d = fused(row8(p, row, i + 16), number, c), fused(row8(p, row, i + 24), number, d)
+        store(column, i, a)
+        store(column, i + 8, b)
+        store(column, i + 16, c)
+        store(column, i + 24, d)
+        i += 32
+    if i + 16 <= size:
+        a, b = load8(column, i), load8(column, i + 8)
+        for j in range(m):
+            row, number = slot[j], all8(x[j])
+            a, b = fused(row8(p, row, i), number, a), fused(row8(p, row, i + 8), number, b)
+        store(column, i, a)
+        store(column, i + 8, b)
+        i += 16
+    if i < size:
+        a = load8(column, i)
+        for j in range(m):
+            a = fused(row8(p, slot[j], i), all8(x[j]), a)
+        store(column, i, a)
+
+
+@inlined
 def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
     """Let the variances drift; Px of every full lane into its row of work.columns, X = xᵀPx into work.reach.
 
@@ -74,10 +104,8 @@ def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
             drift = row8(state.full_drift, k, i) + more
             put8(state.full_variance, k, i, variance + more)
             put8(state.full_drift, k, i, drift)
-            total = drift * row8(work.spread, scaling, i)
-            for j in range(m):
-                total = fused(row8(p, work.slot[j], i), all8(x[j]), total)
-            store(column, i, total)
+            store(column, i, drift * row8(work.spread, scaling, i))
+        multiply(p, work.slot, x, m, column, size)
         for r in range(pending):
             total = all8(0.0)
             for i in range(0, size, 8):
