@@ -33,7 +33,7 @@ def apply(which, x, out):
         elif which == 4:
             v = functions.sigmoid8(v)
         else:
-            v = simd.inverse_root(v)
+            v = functions.inverse_root(v)
         simd.store(out, t, v)
 
 

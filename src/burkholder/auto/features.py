@@ -10,8 +10,9 @@ from __future__ import annotations
 from numpy import uintp
 
 from burkholder.auto.block import columns, put_columns
+from burkholder.auto.functions import inverse_root
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all8, any_above, fused, inverse_root, least, load8, most, prefetch, put, size8, store, where_positive
+from burkholder.auto.simd import all8, any_above, fused, least, load8, most, prefetch, put, size8, store, where_positive
 from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
 from burkholder.compiled import compiled
 
