@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from burkholder import losses
 from burkholder.auto import Auto, block, functions, simd
 from burkholder.auto.features import CONSTANT, GROWTH
+from burkholder.auto.state import DELAY, FEATURES, UNIT
 from burkholder.compiled import compiled
 
 RNG = np.random.default_rng(0)
@@ -135,3 +136,45 @@ def test_features_are_scaled_as_defined(features):
             assert learner.work.hat[j] == pytest.approx(hat[t, slots[slot]], abs=1e-14)
             assert learner.work.tilde[j] == pytest.approx(tilde[t, slots[slot]], rel=1e-7, abs=1e-7)
         learner.update(row, 1.0)
+
+
+def test_full_lanes_are_kalman_filters_although_their_covariance_is_written_late():
+    rng = np.random.default_rng(2)
+    rounds, features = 61, 21
+    X = rng.normal(size=(rounds, features)) * (rng.random((rounds, features)) < 0.7)
+    X[:30, 15:] = 0.0  # features that appear late
+    y = X @ rng.normal(size=features) + rng.normal(size=rounds)
+    learner = Auto("squared", low=-1000.0, high=1000.0)
+    plan, state = learner.plan, learner.state
+    side = state.full_w.shape[1]
+    w = np.zeros((plan.full_lanes, side))
+    P = np.array([np.eye(side) * spec[1] for spec in state.full_spec])
+    for t in range(rounds):
+        learner.update(X[t], y[t])
+        state, live = learner.state, int(learner.state.scalars[FEATURES])
+        label, pending = y[t] / state.scalars[UNIT], (t + 1) % DELAY
+        for k, (scaling, v0, q, _, _) in enumerate(state.full_spec):
+            x = learner.work.spread[int(scaling)]
+            low = np.flatnonzero(np.diag(P[k])[:live] < v0)
+            P[k][low, low] += q
+            column = P[k] @ x
+            w[k] -= column * (w[k] @ x - label) / (1 + x @ column)
+            P[k] -= np.outer(column, column) / (1 + x @ column)
+            u, d = state.full_u[k, :pending], state.full_d[k, :pending]
+            meant = state.full_p[k] + np.diag(state.full_drift[k]) - (u.T * d) @ u
+            assert np.allclose(state.full_w[k], w[k], rtol=1e-9, atol=1e-12)
+            assert np.allclose(meant, P[k], rtol=1e-9, atol=1e-9)
+            assert np.allclose(state.full_variance[k], np.diag(P[k]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "absolute"])
+def test_with_many_features_the_loop_and_the_compiled_run_agree(loss):
+    X = sp.random(250, 1500, density=0.02, random_state=4, format="csr")
+    y = np.where(RNG.random(250) < 0.5, 1.0, -1.0)
+    run, loop = Auto(loss).run(X, y), Auto(loss)
+    predictions = []
+    for t in range(250):
+        predictions.append(loop.predict(X[t]))
+        loop.update(X[t], y[t])
+    assert np.array_equal(predictions, run.predictions)
+    assert loop.cumulative_loss == pytest.approx(run.losses.sum(), rel=1e-12)
