@@ -15,9 +15,19 @@ from numba.extending import register_jitable
 
 from burkholder.auto.simd import all8, fused, intrinsic, least, most, size8, where_positive
 
-# whether there is an instruction for rough roots: asked of this machine, unless numba compiles for another
-_host = {} if config.CPU_NAME or config.CPU_FEATURES else get_host_cpu_features()
-ROUGH_ROOTS = bool(_host.get("avx512f") and _host.get("avx512vl"))
+
+def _rough_roots() -> bool:
+    """Whether there is an instruction for rough roots: asked of this machine, unless numba compiles for another."""
+    if getattr(config, "CPU_NAME", None) or getattr(config, "CPU_FEATURES", None):
+        return False
+    try:
+        host = get_host_cpu_features()
+    except RuntimeError:  # LLVM does not know this machine
+        return False
+    return bool(host.get("avx512f") and host.get("avx512vl"))
+
+
+ROUGH_ROOTS = _rough_roots()
 
 
 def _rough(builder: Any, a: Any, width: int) -> Any:
