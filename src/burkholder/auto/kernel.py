@@ -183,20 +183,23 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
         scalars[WEIGHT_SUM] += weight[t]
         if weight[t] > 1.0:
             scalars[HEAVY] += 1.0
+        label = y[t]
         if plan.mixing == MIX_LOG:
             yhat[t] = p  # odds: their logarithms are taken below, eight at a time
-            learn(plan, loss, state, work, m, lane(log8(all8(p)), 0) if weight[t] > 1.0 else 0.0, y[t], weight[t])
+            if weight[t] > 1.0:
+                p = lane(log8(all8(p)), 0)
         else:
             yhat[t] = p * scalars[UNIT]
-            losses[t] = weight[t] * paid(loss, p, y[t])
-            label = y[t] if plan.kinds[0] == LOGISTIC else tame(plan, state, y[t])
+            losses[t] = weight[t] * paid(loss, p, label)
+            if plan.kinds[0] != LOGISTIC:
+                label = tame(plan, state, label)
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
             scalars[LOSS] += losses[t]
             scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
-            learn(plan, loss, state, work, m, p, label, weight[t])
-            if plan.kinds[0] != LOGISTIC:
-                widen(plan, state, label)
+        learn(plan, loss, state, work, m, p, label, weight[t])
+        if plan.kinds[0] != LOGISTIC:
+            widen(plan, state, label)
         scalars[ROUNDS] += 1.0
     if plan.mixing == MIX_LOG:
         log_losses(state, y, weight, yhat, losses)
