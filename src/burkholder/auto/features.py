@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import prefetch
+from burkholder.simd import prefetch
 from burkholder.auto.state import COUNT, DENSE, FEATURES, HEIGHT, INVERSE, MEAN, ROUNDS, SPREAD
 from burkholder.compiled import compiled
 

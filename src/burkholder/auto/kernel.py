@@ -6,7 +6,7 @@ from burkholder.auto import aggregate, features, full, kalman, stack, tangent
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
-from burkholder.auto.simd import load8, store
+from burkholder.simd import load8, store
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
