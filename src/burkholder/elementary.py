@@ -1,6 +1,7 @@
 """exp, expm1 and log1p in plain arithmetic: a loop over them becomes vector code, and one call stays inline.
 
-Each is good to a few units in the last place on the range it names. The same text runs in Python, where `fma` rounds twice and so may differ in the last place.
+Each is good to a few units in the last place on the range it names. The same text runs in Python, where `fma`
+rounds twice and so may differ in the last place.
 """
 
 from __future__ import annotations

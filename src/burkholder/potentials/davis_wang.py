@@ -90,11 +90,11 @@ def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
     # f is linear beyond ν√s with the slope it has there, so both ends are moved in to ν√s and the way is added.
     # No branch, so that a loop over coordinates becomes vector code.
     root = math.sqrt(s)
-    unit = root if root > 0.0 else 1.0
-    a, b = high / unit, low / unit
+    per_unit = 1.0 / (root if root > 0.0 else 1.0)
+    a, b = high * per_unit, low * per_unit
     inner_a, inner_b = min(a, p.constant), min(b, p.constant)
     outer = (a - inner_a) - (b - inner_b)
-    inner = difference / unit - outer
+    inner = difference * per_unit - outer
     # divided difference of the series: no cancellation when high ≈ low
     quotient = _quotient(0.5 * inner_a * inner_a, 0.5 * inner_b * inner_b)
     change = outer - 0.5 * p.height * (inner * (inner_a + inner_b)) * quotient

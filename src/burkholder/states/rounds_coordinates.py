@@ -9,6 +9,7 @@ from numba.extending import overload, register_jitable
 
 from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
+from burkholder.simd import all8, load8, total8
 from burkholder.states.rounds import BATCH, G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
 
 
@@ -75,14 +76,10 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
     n = -(-indices.size // LANES) * LANES
     out = scratch[OUT_ROW, :n]
     unit = respond(frame, potential, scratch[G_ROW, :n], scratch[S_ROW, :n], scratch[X_ROW, :n], out)
-    # four sums at once: one alone would wait for each addition to end
-    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, n, 4):
-        t0 += out[k]
-        t1 += out[k + 1]
-        t2 += out[k + 2]
-        t3 += out[k + 3]
-    return -((t0 + t1) + (t2 + t3)) / unit
+    sums = all8(0.0)
+    for k in range(0, n, 8):
+        sums = sums + load8(out, k)
+    return -total8(sums) / unit
 
 
 @register_jitable

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
