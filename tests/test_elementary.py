@@ -7,7 +7,7 @@ import pytest
 from burkholder import elementary
 from burkholder.compiled import compiled
 from burkholder.prefetch import prefetch, prefetch_near
-from burkholder.simd import all8, least, least8, load8, square_and_add, total8
+from burkholder.simd import all8, gather8, gather_pairs8, least, least8, load8, multiply_add, scatter8, scatter_pairs8, store, total8
 
 ULP = 2.0**-52
 
@@ -67,7 +67,7 @@ def test_beyond_the_range_they_stay_finite():
 @compiled
 def _lanes(x):
     v = load8(x, 1)
-    return total8(v), least8(v), total8(square_and_add(v, all8(1.0))), least8(least(v, all8(-2.0)))
+    return total8(v), least8(v), total8(multiply_add(v, v, all8(1.0))), least8(least(v, all8(-2.0)))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -75,6 +75,29 @@ def test_eight_lanes_read_both_kinds_of_numbers(dtype):
     x = np.array([9.0, 1.5, -0.25, 3.0, 4.0, 5.0, -6.0, 7.0, 8.0, 9.0], dtype)
     part = x[1:9].astype(float)
     assert _lanes(x) == (part.sum(), part.min(), (part**2 + 1.0).sum(), -6.0)
+
+
+@compiled
+def _move(cells, indices, out):
+    store(out, 0, gather8(cells, indices, 1, 1, 0))
+    first, second = gather_pairs8(cells, indices, 1)
+    store(out, 8, first)
+    store(out, 16, second)
+    scatter8(cells, indices, 1, 1, 0, load8(out, 0) + all8(100.0))
+    scatter_pairs8(cells, indices, 1, first + all8(1000.0), second + all8(2000.0))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("whole", [np.uint32, np.uint64])
+def test_eight_cells_are_read_and_written_at_their_indices(dtype, whole):
+    cells = np.arange(80.0).astype(dtype)
+    indices = np.array([0, 3, 33, 5, 12, 29, 7, 38, 19], whole)
+    at, out, expected = indices[1:].astype(int), np.zeros(24), cells.copy()
+    expected[at] += 100.0  # where the two writings meet, the second is seen
+    expected[2 * at], expected[2 * at + 1] = cells[2 * at] + 1000.0, cells[2 * at + 1] + 2000.0
+    _move(cells, indices, out)
+    assert out.tolist() == [*map(float, at), *map(float, 2 * at), *map(float, 2 * at + 1)]
+    assert cells.tolist() == expected.tolist()
 
 
 @compiled

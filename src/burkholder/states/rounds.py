@@ -40,7 +40,6 @@ X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
 # compiled code costs as much as ten entries.
 ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
 SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
-BATCH = 8  # entries gathered between two looks ahead: a cache line of values
 FORESIGHT = 400  # entries between what is gathered and what is asked of the streams
 LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
@@ -150,7 +149,7 @@ def _tick(frame, size, delta):
 
 
 def foresee(cells, width, indices, values, ahead, start):
-    """Ask for what the coming entries need, a batch at a time, between two batches of gathering.
+    """Ask for what the coming entries need, eight at a time, between two steps of gathering.
 
     The cells of a row later, and the streams themselves further on: without this half of a sparse round is waiting.
     """
@@ -165,7 +164,7 @@ def _foresee(cells, width, indices, values, ahead, start):
     def ask(cells, width, indices, values, ahead, start):
         prefetch(values, start + FORESIGHT)
         prefetch(indices, start + FORESIGHT)
-        for k in range(start, start + BATCH):
+        for k in range(start, start + LANES):
             prefetch_near(cells, width * np.int64(ahead[k]))
 
     return ask

@@ -9,8 +9,8 @@ from numba.extending import overload, register_jitable
 
 from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
-from burkholder.simd import all8, load8, total8
-from burkholder.states.rounds import BATCH, G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
+from burkholder.simd import all8, gather_pairs8, load8, scatter_pairs8, store, total8
+from burkholder.states.rounds import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
 
 
 def respond(frame, potential, g, s, values, out):
@@ -56,12 +56,13 @@ def largest(values):
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     n, g, s, x = indices.size, scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    whole = n - n % BATCH
-    for start in range(0, whole, BATCH):
-        foresee(cells, 2, indices, values, ahead, start)
-        for k in range(start, start + BATCH):
-            at = np.uint64(2) * np.uint64(indices[k])
-            g[k], s[k], x[k] = cells[at], cells[at + np.uint64(1)], values[k]
+    whole = n - n % LANES
+    for k in range(0, whole, LANES):
+        foresee(cells, 2, indices, values, ahead, k)
+        first, second = gather_pairs8(cells, indices, k)
+        store(g, k, first)
+        store(s, k, second)
+        store(x, k, load8(values, k))
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
         g[k], s[k], x[k] = cells[at], cells[at + np.uint64(1)], values[k]
@@ -85,8 +86,14 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[A] += delta * yhat
+    n = indices.size
+    whole = n - n % LANES
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    for k in range(indices.size):
+    for k in range(-(-n // LANES) * LANES):  # as vector code
+        g[k] = fma(delta, x[k], g[k])
+        s[k] += tick(frame, x[k], delta)
+    for k in range(0, whole, LANES):
+        scatter_pairs8(cells, indices, k, load8(g, k), load8(s, k))
+    for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
-        cells[at] = fma(delta, x[k], g[k])
-        cells[at + np.uint64(1)] = s[k] + tick(frame, x[k], delta)
+        cells[at], cells[at + np.uint64(1)] = g[k], s[k]

@@ -15,12 +15,13 @@ from numba.extending import overload, register_jitable
 
 from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
+from burkholder.simd import all8, gather8, load8, multiply_add, scatter8, store, total8
 from burkholder.states.rounds import (
-    BATCH,
     DEAD,
     DIM,
     DRIFT,
     G_ROW,
+    LANES,
     POWER,
     RESUMS,
     SCALE,
@@ -55,23 +56,18 @@ def _unit_of(cells):
 
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
-    # four sums at once: one alone would wait for each addition to end
     n, g = indices.size, scratch[G_ROW]
-    whole = n - n % BATCH
-    d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
-    for start in range(0, whole, BATCH):
-        foresee(cells, 1, indices, values, ahead, start)
-        for k in range(start, start + BATCH, 4):
-            g[k], g[k + 1] = cells[indices[k]], cells[indices[k + 1]]
-            g[k + 2], g[k + 3] = cells[indices[k + 2]], cells[indices[k + 3]]
-            d0 = fma(g[k], values[k], d0)
-            d1 = fma(g[k + 1], values[k + 1], d1)
-            d2 = fma(g[k + 2], values[k + 2], d2)
-            d3 = fma(g[k + 3], values[k + 3], d3)
+    whole = n - n % LANES
+    even, odd = all8(0.0), all8(0.0)  # two sums at once: one alone would wait for each addition to end
+    for k in range(0, whole, LANES):
+        foresee(cells, 1, indices, values, ahead, k)
+        here = gather8(cells, indices, k, 1, 0)
+        store(g, k, here)
+        even, odd = odd, multiply_add(here, load8(values, k), even)
+    dot = total8(even + odd)
     for k in range(whole, n):
         g[k] = cells[indices[k]]
-        d0 = fma(g[k], values[k], d0)
-    dot = (d0 + d1) + (d2 + d3)
+        dot = fma(g[k], values[k], dot)
     if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
         return dot, squares, 1.0, math.sqrt(squares)
     top = largest(values)
@@ -169,7 +165,10 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
     n, g = indices.size, scratch[G_ROW]
-    for k in range(n):
+    whole, change = n - n % LANES, all8(delta)
+    for k in range(0, whole, LANES):
+        scatter8(cells, indices, k, 1, 0, multiply_add(change, load8(values, k), load8(g, k)))
+    for k in range(whole, n):
         cells[indices[k]] = fma(delta, values[k], g[k])
     scalars[TOUCHED] += n
     power, step = scalars[POWER], delta * (unit / scalars[SCALE])
