@@ -31,6 +31,7 @@ from burkholder.matrix.sign_flip import (
     Rule,
 )
 from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
@@ -203,7 +204,7 @@ class GeneralEngine:
             logs = np.log(self.masses) + self.log_trace - math.log(self.dimension)
             pair = logs[:, None] + np.array(changes)
             plus, minus = potential.log_sum_exp(pair.T)
-            yhat = float(potential.signed_exp_gap(plus, minus, radius / lipschitz, bound))
+            yhat = float(spectral_mixture.signed_exp_gap(plus, minus, radius / lipschitz, bound))
         return float(min(max(yhat, -bound), bound)) + 0.0, spaces, steps  # + 0.0: no negative zero
 
     def _space(self, X: Factors, rate: float, log_trace: float) -> _Space:
@@ -231,7 +232,7 @@ class GeneralEngine:
         top = self._norm()
         if self.rule.kind == MIXTURE:
             return float(
-                potential.mixture_bound_from(
+                spectral_mixture.bound_from(
                     nuclear or 0.0,
                     top,
                     self.dimension,
