@@ -68,7 +68,8 @@ def mutated(names: list[str], seconds: float) -> list[dict[str, Any]]:
         report = verify(mutant.function, seconds=seconds, dims=CATALOGUE[mutant.name].dims, first=True)
         claim = report.refuted[0].claim if report.refuted else ""
         rows.append({"function": mutant.name, "constant": mutant.constant, "factor": mutant.factor,
-                     "room": mutant.room.factor, "why": mutant.room.why, "status": report.status.value, "seconds": time.perf_counter() - started, "claim": claim})
+                     "room": mutant.room.factor, "why": mutant.room.why,
+                     "status": report.status.value, "seconds": time.perf_counter() - started, "claim": claim})
         print(f"{mutant.name:<34}{mutant.constant:<30}{mutant.factor:>7.3f}{mutant.room.factor:>8.3f}  "
               f"{report.status.value:<13}"
               f"{rows[-1]['seconds']:>8.2f}  {claim}", flush=True)
