@@ -16,8 +16,8 @@ import math
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
-from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, HIGH, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.simd import all8, exp8, least, load8, store, total8, where_positive
 
 FLOOR = 0.1
 

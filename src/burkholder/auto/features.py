@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import prefetch
 from burkholder.auto.state import COUNT, DENSE, FEATURES, HEIGHT, INVERSE, MEAN, ROUNDS, SPREAD
 from burkholder.compiled import compiled
+from burkholder.simd import prefetch
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
-from burkholder.auto.simd import all8, lane, load8, row8, store
-from burkholder.auto.simd import put as put8
 from burkholder.auto.state import FEATURES, FULL_ON, HIGH, LOW
 from burkholder.auto.steps import step
+from burkholder.simd import all8, lane, load8, row8, store
+from burkholder.simd import put as put8
 
 
 @inlined

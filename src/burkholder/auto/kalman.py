@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all8, halves, least, load8, put, row8, store
 from burkholder.auto.state import LAST, ROUNDS
+from burkholder.simd import all8, halves, least, load8, put, row8, store
 
 
 @inlined

@@ -6,7 +6,6 @@ from burkholder.auto import aggregate, features, full, kalman, stack, tangent
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
-from burkholder.auto.simd import load8, store
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -25,6 +24,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.simd import load8, store
 
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label

@@ -11,8 +11,8 @@ import math
 from burkholder.auto.full import censored, kalman_step
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
-from burkholder.auto.simd import all8, row8, store
 from burkholder.auto.state import FULL_ON, LABEL_SQUARES, LABELS
+from burkholder.simd import all8, row8, store
 
 DRIFT = 1e-5
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all4, load4, most, put, root, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
+from burkholder.simd import all4, load4, most, put, root, row4, store
 
 GRID = float(1 << 20)
 WHOLE = 6755399441055744.0

@@ -59,17 +59,51 @@ def _load(width: int, dimensions: int) -> Any:
         value = builder.load(place, align=8)
         return impl_ret_untracked(context, builder, sig.return_type, value)
 
+    def widened(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, sig.args[0], args[0], list(args[1:]), width)
+        singles = builder.bitcast(place, ir.VectorType(ir.FloatType(), width).as_pointer())
+        return builder.fpext(builder.load(singles, align=4), _vector(width))
+
+    def chosen(array):  # type: ignore[no-untyped-def]
+        return widened if array.dtype == types.float32 else codegen
+
     if dimensions == 1:
         def typed(typingctx, array, i):  # type: ignore[no-untyped-def]
-            return Lanes(width)(array, types.intp), codegen
+            return Lanes(width)(array, types.intp), chosen(array)
     else:
         def typed(typingctx, array, i, j):  # type: ignore[no-untyped-def, misc]
-            return Lanes(width)(array, types.intp, types.intp), codegen
+            return Lanes(width)(array, types.intp, types.intp), chosen(array)
     return intrinsic(typed)
 
 
 load8, load4 = _load(8, 1), _load(4, 1)
 row8, row4 = _load(8, 2), _load(4, 2)
+
+
+@intrinsic
+def square_and_add(typingctx, x, to):  # type: ignore[no-untyped-def]
+    """x·x + to, rounded once."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        vector = args[0].type
+        kind = ir.FunctionType(vector, [vector] * 3)
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{sig.args[0].width}f64")
+        return builder.call(function, [args[0], args[0], args[1]])
+
+    return x(x, to), codegen
+
+
+@intrinsic
+def least8(typingctx, vector):  # type: ignore[no-untyped-def]
+    """The least of the lanes; a NaN may or may not be passed over."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        parts = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), k)) for k in range(8)]
+        while len(parts) > 1:
+            half = len(parts) // 2
+            pairs = [(parts[k], parts[k + half]) for k in range(half)]
+            parts = [builder.select(builder.fcmp_ordered("<", a, b), a, b) for a, b in pairs]
+        return parts[0]
+
+    return types.float64(vector), codegen
 
 
 @intrinsic
