@@ -23,6 +23,7 @@ from numba.extending import overload, register_jitable
 from burkholder.geometries import Coordinates, Euclidean
 from burkholder.potentials import anchored
 from burkholder.prefetch import prefetch, prefetch_near
+from burkholder.records import record
 
 # Slots of `scalars`.
 A, S, TOP, DEAD = 0, 1, 2, 3  # Σδŷ; the clock and the memory of a norm's potential
@@ -44,18 +45,22 @@ FORESIGHT = 400  # entries between what is gathered and what is asked of the str
 LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
 
+@record
 class Square(NamedTuple):
     """s = Σ(L·size(x))², strategy S3."""
 
 
+@record
 class Gradient(NamedTuple):
     """s = Σ(δ·size(x))², strategy S4."""
 
 
+@record
 class Count(NamedTuple):
     """s = the number of rounds, strategy S3."""
 
 
+@record
 class Power(NamedTuple):
     """An l_p norm of g, p ≥ 2. `whole` is p when p is a small whole number, else 0; `top` 1: features by max|x_i|."""
 
@@ -64,10 +69,12 @@ class Power(NamedTuple):
     top: int
 
 
+@record
 class Remembering(NamedTuple):
     """Per coordinate, for potentials that delete atoms: each coordinate has its own memory."""
 
 
+@record
 class Frame(NamedTuple):
     """Everything but the potential that a compiled round needs to know of its Burkholder function."""
 
