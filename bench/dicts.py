@@ -23,9 +23,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from engine import planted
 
 from burkholder import Learner
+from engine import planted
 
 AT_MOST = 0.5  # of river's time
 LEARNERS: dict[str, dict[str, Any]] = {
