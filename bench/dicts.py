@@ -34,8 +34,8 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "square-function-coordinates": {"radius": 0.2},
     "adagrad-norm": {"radius": 2.0},
     "adaptive": {},
-    "parameter-free": {},
-    "smoothness": {},
+    "parameter-free": {"feature_bound": 20.0},
+    "smoothness": {"strength": 200.0},
     "mixture": {},
 }
 

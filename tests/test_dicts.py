@@ -20,7 +20,7 @@ from burkholder import ledger, losses
 from burkholder.errors import BadInput
 from burkholder.learner import Learner
 from burkholder.states import LinearState
-from burkholder.states.rounds_named import KNOWN
+from burkholder.states.rounds_plain import KNOWN, plain
 
 # one of each geometry and clock, and every kind of label
 CASES = [
@@ -97,9 +97,10 @@ ODD_WEIGHTS = [1, 0, 2.5, True, -1.0, math.nan, math.inf, 1e301, "2", "x", None]
 NAMES = ["a", "b", "(intercept)", 0, 1, True, 1.0, ("a", 1), None, "é", "c" * 40]
 
 
-def _result(work):
+def _result(work, *arguments):
+    """What came of it, or the complaint."""
     try:
-        return work()
+        return work(*arguments)
     except BadInput as error:
         return str(error)
 
@@ -121,9 +122,10 @@ def test_whatever_a_dict_holds_the_long_way_agrees(case, rows, intercept):
     quick, long = make(case, intercept=intercept), make(case, intercept=intercept)
     long._quick = False
     for x, y, weight in rows:
-        for work in (lambda one: one.predict(x), lambda one: one.update(x, y, weight)):
-            assert _result(lambda: work(quick)) == _result(lambda: work(long))
-            assert snapshot(quick) == snapshot(long)
+        assert _result(quick.predict, x) == _result(long.predict, x)
+        assert snapshot(quick) == snapshot(long)
+        assert _result(quick.update, x, y, weight) == _result(long.update, x, y, weight)
+        assert snapshot(quick) == snapshot(long)
     assert long._named is None
 
 
@@ -133,8 +135,9 @@ def test_each_odd_number_alone():
         quick, long = make(), slow()
         for one in (quick, long):
             one.update({"a": 1.0, "b": 0.5}, 0.5)
-        results = [_result(lambda: (one.update({"a": value, "b": 0.5}, 1.0), one.predict({"a": 1.0}))) for one in (quick, long)]
-        assert results[0] == results[1], value
+        x = {"a": value, "b": 0.5}
+        assert _result(quick.update, x, 1.0) == _result(long.update, x, 1.0), value
+        assert _result(quick.predict, x) == _result(long.predict, x), value
         assert snapshot(quick) == snapshot(long), value
 
 
@@ -142,8 +145,8 @@ def test_each_odd_number_alone():
 def test_labels_are_read_as_everywhere(loss):
     for y in ODD_LABELS:
         learner = make(("adagrad", loss, {"bound": BOUND}))
-        expected = _result(lambda: losses.label(learner.loss, y, BOUND))
-        got = _result(lambda: learner.update({"a": 1.0}, y))
+        expected = _result(losses.label, learner.loss, y, BOUND)
+        got = _result(learner.update, {"a": 1.0}, y)
         assert got == (expected if isinstance(expected, str) else None), y
         if got is None:
             assert learner.cumulative_loss == pytest.approx(losses.value(learner.loss, 0.0, expected)), y
@@ -155,9 +158,9 @@ def test_the_bad_feature_is_named(bad):
     learner.update({"height": 1.0, "age": 2.0}, 0.5)
     before = snapshot(learner)
     for row in ({"height": 1.0, "age": bad}, {"new": 1.0, "age": bad}):
-        for work in (lambda: learner.predict(row), lambda: learner.update(row, 0.5)):
+        for work, label in ((learner.predict, ()), (learner.update, (0.5,))):
             with pytest.raises(BadInput, match=r"x\['age'\]"):
-                work()
+                work(row, *label)
             assert snapshot(learner) == before
     assert learner.predict({"height": 1.0, "age": 2.0}) == learner.predict({"age": 2.0, "height": 1.0})
 
@@ -276,3 +279,17 @@ def test_without_the_known_layout_everything_goes_the_long_way(monkeypatch):
         ours.update(x, y)
         monkeypatch.setattr(learner_module, "KNOWN", False)
     assert theirs._named is None and ours._named is not None and snapshot(ours) == snapshot(theirs)
+
+
+def _is_plain(value) -> bool:
+    if type(value) not in (float, int, bool, np.float64, np.float32, np.int64, np.int32):
+        return False
+    try:
+        return not math.isnan(float(value))
+    except OverflowError:
+        return False
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), st.one_of(st.floats(), st.sampled_from(ODD_NUMBERS)), max_size=5))
+def test_plain_rows_are_those_that_need_no_reading(x):
+    assert plain(x) == (all(map(_is_plain, x.values())) and all(type(name) in (str, int) for name in x))

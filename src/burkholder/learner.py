@@ -21,7 +21,8 @@ from burkholder.runs import Run, record
 from burkholder.states.curved import CurvedState
 from burkholder.states.generic import TauState
 from burkholder.states.linear import LinearState
-from burkholder.states.rounds_named import KNOWN, NamedRow
+from burkholder.states.rounds_named import NamedRow
+from burkholder.states.rounds_plain import KNOWN
 from burkholder.strategies import choose
 
 

@@ -29,26 +29,16 @@ from burkholder.states.rounds_objects import (
     engrave,
     entries_of,
     entry_of,
-    failed,
-    float_of,
-    float_of_any,
-    float_of_int,
-    forgive,
     hold,
-    layout_known,
     next_entry,
     put_item,
     type_of,
     whole_of,
 )
+from burkholder.states.rounds_plain import INT, KEY, KEYS, NAMES, POSITION, TEXT, VALUE, VERDICT, addresses_of, number_in
 from burkholder.states.rounds_rows import FINE, GROW, WIDE
 
 ODD = 7  # beside the verdicts of `rounds_rows`: not for here
-
-# Words of `addresses`: three slots for walking a dict, the verdict, then objects and the types a row may hold.
-POSITION, KEY, VALUE, VERDICT, NAMES, KEYS, TEXT, INT, BOOL, FLOAT = range(10)
-PLAIN = 10  # the first of numpy's types
-NUMPY = (np.float64, np.float32, np.int64, np.int32)  # their conversion runs no code but numpy's own
 
 
 class Desk(NamedTuple):
@@ -61,30 +51,13 @@ class Desk(NamedTuple):
     scalars: Any
     scratch: Any
     ledger: Any
-    addresses: Any  # see above
+    addresses: Any  # see `rounds_plain`
     seen: Any  # two rows: the address of the name last met at each place of a row, and its index
     width: int
     intercept: int
     classes: int  # whether labels are ±1
     bound: float
     limit: float  # what a target's size must not exceed
-
-
-@register_jitable
-def _number(addresses, value):
-    """The number in an object; NaN for what is not a number of a plain type."""
-    kind = type_of(value)
-    if kind == addresses[FLOAT] or kind == addresses[PLAIN]:
-        return float_of(value)
-    number = math.nan
-    if kind == addresses[INT] or kind == addresses[BOOL]:
-        number = float_of_int(value)
-    elif (kind == addresses[PLAIN + 1]) | (kind == addresses[PLAIN + 2]) | (kind == addresses[PLAIN + 3]):
-        number = float_of_any(value)
-    if number == -1.0 and failed() != 0:
-        forgive()
-        return math.nan
-    return number
 
 
 @register_jitable
@@ -117,7 +90,7 @@ def _read(desk, x):
                 hold(name)  # or another name might come to lie at this address
                 put_item(addresses[KEYS], k, name)
                 seen[0, k], seen[1, k] = name, place
-        number = _number(addresses, addresses[VALUE])
+        number = number_in(addresses, addresses[VALUE])
         fine &= (abs(number) <= desk.frame.largest) & (place >= np.uint64(desk.intercept))
         top = max(top, place)
         indices[count], values[count] = place, number
@@ -206,11 +179,10 @@ class NamedRow:
         """Write everything down anew: at the start, and whenever the state has made room."""
         state = self.state
         self._keys: list[Any] = [None] * state.scratch.shape[1]  # holds on to the names whose addresses are in `seen`
-        objects = (self.names, self._keys, str, int, bool, float, *NUMPY)
         limit = min(self.bound, LARGEST) if losses.has_minimiser(self.loss) else LARGEST
         self._desk = Desk(
             state.frame, state.potential, self.loss, state.cells, state.scalars, state.scratch, self.book,
-            np.array([0, 0, 0, 0, *map(id, objects)], np.uint64), np.zeros((2, len(self._keys)), np.uint64),
+            addresses_of(self.names, self._keys), np.zeros((2, len(self._keys)), np.uint64),
             state.width, int(self.intercept), int(losses.is_classification(self.loss)), self.bound, limit,
         )  # fmt: skip
         size = engrave(self._desk, self._block)
@@ -246,6 +218,3 @@ class NamedRow:
         elif verdict == GROW:
             self.state.grow(len(self.names) + sum(name not in self.names for name in x) - 1)
         return bool(verdict in (WIDE, GROW))
-
-
-KNOWN = layout_known()  # otherwise every dict goes the long way round
