@@ -3,8 +3,9 @@
     python bench/dicts.py
     python bench/dicts.py --learners adagrad square-function --widths 10
 
-"dict of 10": the same ten names in every sample, as from a table; "sparse dict of 10": ten of five hundred. Every
-contestant is timed as a user would type the loop. Processor time of one core is measured, the passes of all contestants
+"dict of 10": the same ten names in every sample, as from a table; "sparse dict of 10": ten of five hundred; "parsed":
+each sample has strings of its own for its names, as JSON lines bring them. Every contestant is timed as a user would type
+the loop. Processor time of one core is measured, the passes of all contestants
 interleaved, the best of each kept, so that a busy machine disturbs ratios little. Losses are progressive.
 """
 
@@ -28,16 +29,22 @@ from burkholder import Learner
 from engine import planted
 
 AT_MOST = 0.5  # of river's time
+KINDS = ("", "sparse ", "parsed ")
 LEARNERS: dict[str, dict[str, Any]] = {
-    "adagrad": {"radius": 0.2},
+    "adagrad": {"radius": 1.0},
     "square-function": {"radius": 2.0},
-    "square-function-coordinates": {"radius": 0.2},
+    "square-function-coordinates": {"radius": 0.5},
     "adagrad-norm": {"radius": 2.0},
     "adaptive": {},
-    "parameter-free": {"feature_bound": 20.0},
+    "parameter-free": {},
     "smoothness": {"strength": 200.0},
     "mixture": {},
 }
+
+
+def settings(name: str, width: int) -> dict[str, Any]:
+    """Options; the parameter-free learner is to be told how long its feature vectors may be."""
+    return {"feature_bound": 2.2 * math.sqrt(width)} if name == "parameter-free" else LEARNERS.get(name, {})
 
 
 def sampled(rounds: int, width: int, pool: int) -> tuple[list[dict[str, float]], list[float]]:
@@ -77,7 +84,7 @@ def clock(work: Any) -> float:
     return time.process_time() - start
 
 
-def contest(names: list[str], rounds: int, width: int, pool: int, passes: int) -> list[dict[str, Any]]:
+def contest(names: list[str], rounds: int, width: int, kind: str, passes: int) -> list[dict[str, Any]]:
     from river import linear_model, optim
 
     from burkholder.river import BurkholderClassifier
@@ -88,7 +95,9 @@ def contest(names: list[str], rounds: int, width: int, pool: int, passes: int) -
     def wrapped() -> Any:
         return BurkholderClassifier("adagrad", intercept=False, options=LEARNERS["adagrad"])
 
-    samples, labels = sampled(rounds, width, pool)
+    samples, labels = sampled(rounds, width, 50 if "sparse" in kind else 1)
+    if "parsed" in kind:
+        samples = [json.loads(json.dumps(x)) for x in samples]
     classes = [y > 0.0 for y in labels]
     best: dict[str, float] = {}
     loss = {"river": river_loss(theirs(), samples, classes)}
@@ -101,15 +110,14 @@ def contest(names: list[str], rounds: int, width: int, pool: int, passes: int) -
         note_one = note if one else lambda *_: None
         note_one("river", clock(partial(learn_river, theirs(), samples[few], classes[few])))
         for name in names:
-            learner = Learner(name, loss="logistic", **LEARNERS.get(name, {}))
+            learner = Learner(name, loss="logistic", **settings(name, width))
             note_one(name, clock(partial(learn_ours, learner, samples[few], labels[few])))
             loss[name] = learner.cumulative_loss / max(1, learner.rounds)
         if "adagrad" in names:
             note_one("adagrad in river's own interface", clock(partial(learn_river, wrapped(), samples[few], classes[few])))
-    kind = f"{'sparse ' * (pool > 1)}dict of {width}"
     return [
         {
-            "work": f"{kind}, {name}", "microseconds_per_round": seconds / rounds * 1e6, "loss": loss.get(name),
+            "work": f"{kind}dict of {width}, {name}", "microseconds_per_round": seconds / rounds * 1e6, "loss": loss.get(name),
             "time_over_river": seconds / best["river"], "at_most": None if name == "river" or "interface" in name else AT_MOST,
         }
         for name, seconds in best.items()
@@ -129,14 +137,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--widths", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--pools", type=int, nargs="+", default=[1, 50])
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS))
     parser.add_argument("--out", type=Path, default=Path("out/dicts.json"))
     options = parser.parse_args()
     table: list[dict[str, Any]] = []
-    for pool in options.pools:
+    for kind in KINDS:
         for width in options.widths:
-            part = contest(options.learners, options.rounds, width, pool, options.passes)
+            part = contest(options.learners, options.rounds, width, kind, options.passes)
             show(part)
             table += part
     options.out.parent.mkdir(parents=True, exist_ok=True)

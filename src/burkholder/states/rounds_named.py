@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
+from weakref import WeakMethod
 
 import numpy as np
 from numba import typeof, types
@@ -169,7 +170,7 @@ class NamedRow:
         self.state, self.names, self.loss, self.bound, self.book = state, names, loss, float(bound), book
         self.intercept = bool(intercept)
         self._block = np.zeros(256, np.uint64)
-        state.followers.append(self._engrave)
+        state.followers.append(WeakMethod(self._engrave))  # the state outlives us, and is not kept alive by us
         self._engrave()
         kind = typeof(self._desk)
         self._play: Any = named_play.compile((Engraved(kind), Borrowed()))  # type: ignore[attr-defined]
