@@ -31,7 +31,7 @@ from engine import planted
 AT_MOST = 0.5  # of river's time
 KINDS = ("", "sparse ", "parsed ")
 LEARNERS: dict[str, dict[str, Any]] = {
-    "adagrad": {"radius": 1.0},
+    "adagrad": {"radius": 0.3},
     "square-function": {"radius": 2.0},
     "square-function-coordinates": {"radius": 0.5},
     "adagrad-norm": {"radius": 2.0},
