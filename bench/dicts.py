@@ -30,26 +30,28 @@ from engine import planted
 
 AT_MOST = 0.5  # of river's time
 KINDS = ("", "sparse ", "parsed ")
-LEARNERS: dict[str, dict[str, Any]] = {
-    "adagrad": {"radius": 0.3},
-    "square-function": {"radius": 2.0},
-    "square-function-coordinates": {"radius": 0.5},
-    "adagrad-norm": {"radius": 2.0},
-    "adaptive": {},
-    "parameter-free": {},
-    "smoothness": {"strength": 200.0},
-    "mixture": {},
-}
+LEARNERS = (
+    "adagrad", "square-function", "square-function-coordinates", "adagrad-norm", "adaptive", "parameter-free", "smoothness", "mixture",
+)  # fmt: skip
 
 
 def settings(name: str, width: int) -> dict[str, Any]:
-    """Options; the parameter-free learner is to be told how long its feature vectors may be."""
-    return {"feature_bound": 2.2 * math.sqrt(width)} if name == "parameter-free" else LEARNERS.get(name, {})
+    """Options in the units of the data: features of size 1, weights of size 2/√width."""
+    root = math.sqrt(width)
+    by_name = {
+        "adagrad": {"radius": 3.0 / root}, "square-function-coordinates": {"radius": 3.0 / root},
+        "square-function": {"radius": 2.0}, "adagrad-norm": {"radius": 2.0}, "smoothness": {"strength": 200.0},
+        "parameter-free": {"feature_bound": 2.2 * root},
+    }  # fmt: skip
+    return by_name.get(name, {})
 
 
 def sampled(rounds: int, width: int, pool: int) -> tuple[list[dict[str, float]], list[float]]:
-    """`rounds` samples of `width` names out of `pool` times as many, and labels ±1."""
-    x, y = planted(rounds, width, pool * width, seed=1)
+    """`rounds` samples of `width` names out of `pool` times as many; labels ±1 from a logistic model, margins of size 2."""
+    x, _ = planted(rounds, width, pool * width, seed=1)
+    rng = np.random.default_rng(2)
+    margin = x @ (rng.standard_normal(pool * width) * 2.0 / math.sqrt(width))
+    y = np.where(margin + rng.logistic(size=rounds) > 0.0, 1.0, -1.0)
     names = [f"feature {i}" for i in range(pool * width)]
     rows = np.split(x.indices, x.indptr[1:-1]), np.split(x.data, x.indptr[1:-1])
     samples = [dict(zip([names[i] for i in where], values.tolist(), strict=True)) for where, values in zip(*rows, strict=True)]
@@ -93,7 +95,7 @@ def contest(names: list[str], rounds: int, width: int, kind: str, passes: int) -
         return linear_model.LogisticRegression(optim.SGD(0.05))
 
     def wrapped() -> Any:
-        return BurkholderClassifier("adagrad", intercept=False, options=LEARNERS["adagrad"])
+        return BurkholderClassifier("adagrad", intercept=False, options=settings("adagrad", width))
 
     samples, labels = sampled(rounds, width, 50 if "sparse" in kind else 1)
     if "parsed" in kind:
@@ -137,7 +139,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--widths", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--learners", nargs="+", default=list(LEARNERS))
+    parser.add_argument("--learners", nargs="+", default=LEARNERS)
     parser.add_argument("--out", type=Path, default=Path("out/dicts.json"))
     options = parser.parse_args()
     table: list[dict[str, Any]] = []
