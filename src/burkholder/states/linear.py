@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 from numba import typeof
@@ -70,6 +71,7 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
+        self.followers: list[WeakMethod[Callable[[], None]]] = []  # called when the arrays have changed
         self.before = np.zeros(0, self.dtype)  # a copy of the cells, reused by every long run
         self._reserve(64)
 
@@ -107,6 +109,9 @@ class LinearState:
         """What every single round is handed; the arrays change only when room is made."""
         self._fixed = (self.frame, self.potential, self.cells, self.scalars, self.scratch, self.width)
         self._play: Any = None
+        for follower in self.followers:
+            if (follow := follower()) is not None:
+                follow()
 
     def adopt(self, cells: np.ndarray) -> None:
         self.cells = cells

@@ -145,12 +145,16 @@ def _opened(frame, cells, scalars, scratch, width, n):
     return merged_indices[:count], merged_values[:count], top
 
 
-@lean
-def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
-    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
-    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
-    if scalars[CODE] != FINE:
-        return math.nan
+@register_jitable
+def played(frame, potential, cells, scalars, scratch, here, x):
+    """The raw prediction for a row whose indices are known to be good and distinct, its values to be fit."""
+    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
+    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+
+
+@register_jitable
+def learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight):
+    """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
     for k in range(ledger.size):
         scratch[BOOK_ROW, k] = ledger[k]
     seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
@@ -167,13 +171,21 @@ def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, led
 
 
 @lean
+def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
+    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
+    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
+    if scalars[CODE] != FINE:
+        return math.nan
+    return learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight)
+
+
+@lean
 def one_play(frame, potential, cells, scalars, scratch, width, n):
     """The raw prediction for the row in the row buffers; NaN with a verdict in CODE when it cannot be played."""
     here, x, _ = _opened(frame, cells, scalars, scratch, width, n)
     if scalars[CODE] != FINE:
         return math.nan
-    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
-    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+    return played(frame, potential, cells, scalars, scratch, here, x)
 
 
 @lean
