@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -198,12 +199,6 @@ class TextReader(Reader):
     def _explain(self, reason: int, token: str) -> str:
         return describe(reason, token)
 
-    @property
-    def features(self) -> int:
-        """The largest feature number seen, counted from 0 or from 1 as the file does."""
-        least, largest = int(self.space.state[LEAST]), int(self.space.state[LARGEST])
-        return 0 if least > largest else largest + (least == 0)
-
     def progress(self) -> float | None:
         if self.source.total is None:
             return None
@@ -211,3 +206,17 @@ class TextReader(Reader):
 
     def close(self) -> None:
         self.source.close()
+
+
+class PairsReader(TextReader):
+    """Lines of features that say their own number: `offset` is 1 where the constant stands in front of them."""
+
+    def __init__(self, source: Source, intercept: bool = False, **options: Any) -> None:
+        super().__init__(source, **options)
+        self.offset = int(intercept)
+
+    @property
+    def features(self) -> int:
+        """The largest feature number seen, counted from 0 or from 1 as the file does."""
+        least, largest = int(self.space.state[LEAST]), int(self.space.state[LARGEST])
+        return 0 if least > largest else largest + (least == 0)
