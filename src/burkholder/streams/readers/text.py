@@ -29,7 +29,7 @@ from burkholder.streams.readers.source import Damaged, Source
 from burkholder.streams.readers.words import PADDING
 
 BLOCK = 1 << 20  # bytes of text parsed at a time: they stay in the processor's cache
-GATHER = 1 << 21  # rows or features that make a batch: learners have a cost per batch
+GATHER = 1 << 18  # rows or features that make a batch: learners have a cost per batch, the processor's cache an end
 PATIENCE = 0.05  # seconds that lines from a pipe may wait for company
 
 
@@ -56,6 +56,7 @@ class TextReader(Reader):
         self.named = False  # names are cut from the text: such batches end with their block
         self._dropped: list[int] = []  # rows gathered that turned out not to be finite
         self._stop = PADDING  # the text not parsed yet is [PADDING, _stop)
+        self._tried = PADDING  # up to here it holds no whole record
 
     def _parse(self, start: int, stop: int) -> None:
         """Parse the whole lines text[start:stop] into `space`, behind the rows already there."""
@@ -96,24 +97,20 @@ class TextReader(Reader):
                 self._stop += 1
 
     def _fill(self, least: int) -> int:
-        """Read until the block holds a whole line and `least` bytes, or a pipe pauses; returns the line's end."""
-        unseen = self._stop
+        """Read until the block holds a new whole line and `least` bytes, or a pipe pauses; returns the line's end."""
         deadline = math.inf
-        while True:
-            if not self.ended:
-                self._read()
-            if self.ended:
-                return self._stop
-            if self._stop - PADDING < least:
-                if self.source.total is not None:
-                    continue
-                deadline = min(deadline, time.monotonic() + PATIENCE)
-                if self.source.ready(deadline - time.monotonic()):
-                    continue
-            end = self.raw.rfind(b"\n", unseen, self._stop)
-            if end >= 0:
+        while not self.ended:
+            end = self.raw.rfind(b"\n", self._tried, self._stop)
+            if end < 0:
+                self._tried = self._stop
+            elif self._stop - PADDING >= least:
                 return end + 1
-            unseen = self._stop
+            elif self.source.total is None:
+                deadline = min(deadline, time.monotonic() + PATIENCE)
+                if not self.source.ready(deadline - time.monotonic()):
+                    return end + 1
+            self._read()
+        return self._stop
 
     def _batches(self) -> Iterator[Batch]:
         while not (self.ended and self._stop == PADDING):
@@ -136,7 +133,7 @@ class TextReader(Reader):
                 start = int(self.space.state[NEXT])
             left = self._stop - start
             self.raw[PADDING : PADDING + left] = self.raw[start : self._stop]
-            self._stop = PADDING + left
+            self._stop = self._tried = PADDING + left
             if self.ended and left:
                 yield from self._gathered()
                 raise self._refused("the file ends inside this record: a quote was opened and not closed")
