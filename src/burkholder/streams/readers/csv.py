@@ -43,7 +43,7 @@ class CsvReader(TextReader):
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         first = next((record for record in trimmed if any(record)), [])
         if not first:
-            raise BadInput("path", self.name, "it holds no row")
+            raise self.damage or BadInput("path", self.name, "it holds no row")
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
         head, body = self._survey(sample)
         if header is None:

@@ -53,6 +53,7 @@ class TextReader(Reader):
         self.space.state[LARGEST] = -1
         self.space.state[LEAST] = np.iinfo(np.int64).max
         self.ended = False
+        self.damage: BadLine | None = None  # to be raised when the whole lines before it were handed on
         self.named = False  # names are cut from the text: such batches end with their block
         self._dropped: list[int] = []  # rows gathered that turned out not to be finite
         self._stop = PADDING  # the text not parsed yet is [PADDING, _stop)
@@ -87,8 +88,11 @@ class TextReader(Reader):
             got = self.source.readinto(self.view[self._stop : PADDING + self.block])
         except Damaged as error:
             line = int(self.space.state[LINE]) + self.raw.count(b"\n", PADDING, self._stop)
-            # The cut-off last line must not pass for a whole one.
-            raise BadLine(self.name, line, str(error)) from None
+            self.damage = BadLine(self.name, line, str(error))
+            # What was whole comes first; the cut-off last line must not pass for it.
+            self._stop = max(self.raw.rfind(b"\n", PADDING, self._stop) + 1, PADDING)
+            self.ended = True
+            return
         self._stop += got
         if got == 0:
             self.ended = True
@@ -136,8 +140,10 @@ class TextReader(Reader):
             self._stop = self._tried = PADDING + left
             if self.ended and left:
                 yield from self._gathered()
-                raise self._refused("the file ends inside this record: a quote was opened and not closed")
+                raise self.damage or self._refused("the file ends inside this record: a quote was opened and not closed")
         yield from self._gathered()
+        if self.damage is not None:
+            raise self.damage
 
     def _due(self) -> bool:
         """Whether the rows gathered so far should be handed on."""
