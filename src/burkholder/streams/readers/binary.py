@@ -23,7 +23,7 @@ from burkholder.streams.readers.batch import Batch, with_intercept
 from burkholder.streams.readers.problems import MOST_FEATURES
 from burkholder.streams.readers.reader import Reader
 
-CHUNK = 1 << 18  # features in a batch: what was checked is still in the processor's cache when it is learned from
+CHUNK = 1 << 19  # features in a batch: few enough that what was checked is still in the processor's cache when learned from
 _EXPONENT = np.uint64(0x7FF0000000000000)  # all set in a float64 that is not finite
 
 

@@ -69,6 +69,18 @@ def _value(text, q, s):  # type: ignore[no-untyped-def]
     return (-value if negative else value), odd
 
 
+@register_jitable
+def _label(text, p, s):  # type: ignore[no-untyped-def]
+    """`decimal` of text[p:s], the classes 1 and -1 first."""
+    last = np.uint64(text[s - _1]) - np.uint64(48)
+    if last <= np.uint64(9):
+        if s - p == _1:
+            return np.float64(np.int64(last)), PARSED
+        if s - p == _2 and text[p] == 45:
+            return -np.float64(np.int64(last)), PARSED
+    return decimal(text, p, s)
+
+
 @compiled
 def parse(text, start, stop, places, kinds, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
@@ -98,7 +110,7 @@ def parse(text, start, stop, places, kinds, offset, skip, indptr, indices, value
             number_of_line += c == 10
             p = s + _1
             continue
-        target, status = decimal(text, p, s)
+        target, status = _label(text, p, s)
         if status == UNDECIDED:
             doubt(doubtful, state, LABEL, rows, p, s)
         elif status == NOT_A_NUMBER or abs(target) == np.inf:

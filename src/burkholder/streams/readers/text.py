@@ -29,7 +29,7 @@ from burkholder.streams.readers.source import Damaged, Source
 from burkholder.streams.readers.words import PADDING
 
 BLOCK = 1 << 20  # bytes of text parsed at a time: they stay in the processor's cache
-GATHER = 1 << 18  # rows or features that make a batch: learners have a cost per batch, the processor's cache an end
+GATHER = 1 << 19  # rows or features that make a batch: learners have a cost per batch, the processor's cache an end
 PATIENCE = 0.05  # seconds that lines from a pipe may wait for company
 
 
