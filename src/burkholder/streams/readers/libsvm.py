@@ -27,7 +27,7 @@ _EIGHT_PAIRS, _ALL = np.uint64(0xFF), np.uint64(0xFFFF)
 _LONGEST_WAIT = 64  # pairs read one by one before eight are tried again
 
 
-@register_jitable
+@register_jitable(inline="always")  # a call would cost a quarter of the time
 def _long(text, q, s):  # type: ignore[no-untyped-def]
     """(value, 0 if it is one) of text[q:s] spelled `d.ddd…`, with 7 digits or more behind the point."""
     part = s - q - _2
@@ -50,7 +50,7 @@ def _long(text, q, s):  # type: ignore[no-untyped-def]
     return value, odd | np.uint64(status != PARSED)
 
 
-@register_jitable
+@register_jitable(inline="always")
 def _value(text, q, s):  # type: ignore[no-untyped-def]
     """(value, 0 if it is one) of text[q:s] in the spellings worth a path of their own."""
     negative = text[q] == 45
