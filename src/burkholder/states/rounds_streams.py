@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import typeof
 from numpy.typing import ArrayLike
 
 from burkholder import ledger as account
@@ -23,9 +22,10 @@ _LONG = 4  # entries a cell from which a copy of all cells costs next to nothing
 LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}  # |L·x_i| beyond this: squares would not fit
 
 
-def _machine_code(loop: Any, arguments: tuple[Any, ...]) -> Any:
-    """A loop compiled for these arguments, or found on disk."""
-    return loop.compile(tuple(typeof(a) for a in arguments))
+def _machine_code(state: LinearState, loop: Any, loss: Any, given: tuple[np.ndarray, ...], arguments: tuple[Any, ...]) -> Any:
+    """A loop compiled for these arguments, or found on disk. Only what is `given` from outside can change its type."""
+    kinds = tuple((array.dtype.char, array.flags.writeable, array.flags.aligned) for array in given)
+    return state.entry(loop, (loop.__name__, type(loss), kinds), arguments)
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
             state.frame, state.potential, loss, state.cells, state.scalars, state.scratch, *merged, state.table,
             state.width, indptr, indices, values, y, weight, bound, ledger, out, row,
         )  # fmt: skip
-        row = _machine_code(rounds_loops.stream, arguments)(*arguments)
+        row = _machine_code(state, rounds_loops.stream, loss, (indptr, indices, values, y, weight), arguments)(*arguments)
         if row == y.size:
             return out
         here = slice(int(indptr[row]), int(indptr[row + 1]))
@@ -92,7 +92,7 @@ def run_dense(
         state.frame, state.potential, loss, state.cells, state.scalars, state.scratch, *merged, rows, y, weight,
         bound, ledger, out,
     )  # fmt: skip
-    row = _machine_code(rounds_loops.stream_dense, arguments)(*arguments)
+    row = _machine_code(state, rounds_loops.stream_dense, loss, (rows, y, weight), arguments)(*arguments)
     if row < y.size:
         code = state.scalars[rounds.CODE]
         undo()
