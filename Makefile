@@ -48,6 +48,7 @@ slow: $(VENV)/dev
 
 bench: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/engine.py
+	$(ONE) $(PEERS) $(BIN)/python bench/dicts.py
 	$(ONE) $(PEERS) $(BIN)/python bench/readers.py
 	$(ONE) $(PEERS) $(BIN)/python bench/speed_text.py
 	$(ONE) $(PEERS) $(BIN)/python bench/memory.py

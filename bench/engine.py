@@ -1,4 +1,4 @@
-"""Speed of the compiled stream engine, beside a bare gather + scatter loop, scikit-learn and river.
+"""Speed of the compiled stream engine, beside a bare gather + scatter loop and scikit-learn.
 
     python bench/engine.py                      # 10⁶ rows × 100 entries, 2¹⁸ features; needs about 4 GB
     python bench/engine.py --rows 200000
@@ -15,7 +15,6 @@ import json
 import os
 import resource
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ from burkholder.compiled import compiled
 from burkholder.functions.linear import Linear
 from burkholder.potentials import Adaptive, DavisWang, Quadratic, SquareRoot
 from burkholder.states import LinearState
-from burkholder.states.rounds_named import NamedRow
 
 FUNCTIONS = [
     ("l2 tangent", SquareRoot(10.0), "l2", "gradient", 1.3, 1.5),
@@ -151,67 +149,6 @@ def sgd(x: sparse.csr_matrix, y: np.ndarray) -> tuple[float, float]:
     return seconds, total / len(y)
 
 
-def dicts(rounds: int, passes: int) -> list[dict[str, Any]]:
-    """Dict samples, predict then update: our single compiled rounds behind a vocabulary, and river's.
-
-    "dict of 10": the same ten names in every sample, as from a table; "sparse dict": ten of five hundred.
-    """
-    from river import linear_model, optim
-
-    table = []
-    for width, pool in ((10, 1), (100, 1), (10, 50), (100, 50)):
-        x, y = planted(rounds, width, pool * width, seed=1)
-        names = [f"feature {i}" for i in range(pool * width)]
-        samples = []
-        for t in range(rounds):
-            row = slice(x.indptr[t], x.indptr[t + 1])
-            samples.append({names[i]: float(v) for i, v in zip(x.indices[row], x.data[row], strict=True)})
-        best = {"ours": np.inf, "river": np.inf}
-        lost = {}
-        for _ in range(passes):
-            book = ledger.empty()
-            state = LinearState(Linear("dict", SquareRoot(0.2), "coordinates", "gradient"))
-            best["ours"] = min(best["ours"], clock(partial(learn_dicts, state, samples, y, book)))
-            lost["ours"] = book[ledger.LOSS] / rounds
-            model = linear_model.LogisticRegression(optim.SGD(0.05))
-            chances: list[float] = []
-            best["river"] = min(best["river"], clock(partial(learn_river, model, samples, y, chances)))
-            lost["river"] = -float(np.mean(np.log(np.clip(chances, 1e-300, 1.0))))
-        for name, seconds in best.items():
-            table.append(
-                {
-                    "work": f"{'sparse ' * (pool > 1)}dict of {width}, {name}",
-                    "microseconds_per_round": seconds / rounds * 1e6, "loss": lost[name],
-                    "time_over_river": seconds / best["river"], "at_most": 0.5,
-                }
-            )  # fmt: skip
-    return table
-
-
-def learn_dicts(state: LinearState, samples: list[dict[str, float]], y: np.ndarray, book: np.ndarray) -> None:
-    """predict(x) then update(x, y), each from the dict, as a user's loop would call them."""
-    row = NamedRow(state, {})
-    step = state.rounds(losses.Logistic(), np.inf, book)
-
-    def predict(x: dict[str, float]) -> float:
-        return state.play_row(row.load(x))
-
-    def update(x: dict[str, float], label: float, weight: float = 1.0) -> None:
-        step(row.load(x), label, weight)
-        row.keep()
-
-    for x, label in zip(samples, y.tolist(), strict=True):
-        predict(x)
-        update(x, label)
-
-
-def learn_river(model: Any, samples: list[dict[str, float]], y: np.ndarray, seen: list[float]) -> None:
-    for x, label in zip(samples, (y > 0).tolist(), strict=True):
-        p = model.predict_proba_one(x)[True]
-        seen.append(p if label else 1.0 - p)
-        model.learn_one(x, label)
-
-
 def memory(rounds: int) -> list[dict[str, Any]]:
     """Resident memory after 10⁵ rounds and after a hundred times as many, fed in reused chunks."""
     x, y = planted(10_000, 20, 2**16, seed=2)
@@ -238,17 +175,15 @@ def show(table: list[dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=20_000, help="dict samples")
     parser.add_argument("--long", type=int, default=10_000_000, help="rounds of the memory row")
     parser.add_argument("--passes", type=int, default=3)
-    parser.add_argument("--only", choices=["streams", "dicts", "memory"])
+    parser.add_argument("--only", choices=["streams", "memory"])
     parser.add_argument("--out", type=Path, default=Path("out/engine.json"))
     options = parser.parse_args()
     table: list[dict[str, Any]] = []
     # memory first: its peak is the process's own
     for name, work in (
         ("memory", lambda: memory(options.long)),
-        ("dicts", lambda: dicts(options.rounds, options.passes)),
         ("streams", lambda: streams(options.rows, options.passes)),
     ):
         if options.only in (None, name):

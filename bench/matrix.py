@@ -25,6 +25,7 @@ from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.sign_flip import PAID, TIE
 from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 OUT = Path(__file__).resolve().parents[1] / "out"
 DATA = Path(os.environ.get("BURKHOLDER_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -91,7 +92,7 @@ def agreement(rounds: int = 1500) -> None:
                         ceiling *= 2.0
                     eta = np.sqrt(2.0 * np.log(D) / ceiling)
                 if rate == "mixture":
-                    yhat = float(potential.mixture_sign_flip(H, M, X, rates, masses, 1.0, 1.0, 1.0))
+                    yhat = float(spectral_mixture.sign_flip(H, M, X, rates, masses, 1.0, 1.0, 1.0))
                 else:
                     yhat = float(potential.sign_flip(H, M, X, eta, radius, 1.0, 1.0))
                 worst = max(worst, abs(yhat - out[t, 0]))

@@ -1,7 +1,7 @@
 """The other programs the benchmarks run: found, timed, and their loss read from what they print.
 
 Vowpal Wabbit lives in an environment of its own: `python -m venv .bench-venv`, then install `vowpalwabbit` there; or
-point BURKHOLDER_BENCH_PYTHON at a Python that has it.
+point BURKHOLDER_VW_PYTHON at a Python that has it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def one_core() -> None:
 def vw_python() -> str | None:
     """A Python that can run VW, or None."""
     own = str(ROOT / ".bench-venv" / "bin" / "python")
-    for candidate in (os.environ.get("BURKHOLDER_BENCH_PYTHON"), own, sys.executable):
+    for candidate in (os.environ.get("BURKHOLDER_VW_PYTHON"), os.environ.get("BURKHOLDER_BENCH_PYTHON"), own, sys.executable):
         if candidate and Path(candidate).exists():
             probe = subprocess.run([candidate, "-c", "import vowpalwabbit"], capture_output=True, check=False)
             if probe.returncode == 0:

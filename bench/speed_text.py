@@ -6,7 +6,12 @@ The stream is synthetic: 100 nonzeros a row, 2^18 features, labels by a noisy li
 text for VW. From binary: a folder of .npy arrays for us, a cache file for VW. Everything runs on one core. Times are
 processor seconds of all threads, which other programs on the machine disturb less than wall-clock time (shown too; on a
 quiet machine they agree). Ours leave out starting Python and loading compiled code, VW's its start-up; "whole
-command" includes it. Prints a table and writes out/speed_text.json.
+command" includes it.
+
+Speed without prediction does not count, so each row has its loss. Learners with a radius are shown with their default, which
+nobody tuned, and with one fixed radius that suits this stream (its name says which; VW's learning rate has a default that
+suits it); `auto` has nothing to tune. Under them: where our time goes, reading alone and learning alone from memory.
+Prints a table and writes out/speed_text.json.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import peers
@@ -25,21 +31,33 @@ peers.one_core()
 
 import synthetic
 from burkholder.streams.engine import open_learner
-from burkholder.streams.readers import batches
+from burkholder.streams.readers import Batch, batches
 from burkholder.streams.readers.binary import write
 
-# Options are the library's defaults, not tuned to this stream.
 LEARNERS = ["adagrad", "adagrad-norm", "square-function"]
+RADIUS = {"adagrad": 0.1, "adagrad-norm": 40.0, "square-function": 100.0}  # beside the defaults
 
 
-def ours(name: str, path: Path, dtype: str = "float64") -> peers.Timed:
+def ours(name: str, stream: Iterable[Batch], dtype: str = "float64", radius: float | None = None) -> peers.Timed:
     """One pass: read, predict, learn."""
-    learner = open_learner(name, "logistic", {}, dtype)
+    learner = open_learner(name, "logistic", {} if radius is None else {"radius": radius}, dtype)
     start, processor = time.perf_counter(), time.process_time()
-    for batch in batches(path, intercept=True, classes=True):
+    for batch in stream:
         learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
     return peers.Timed(seconds, processor, learner.cumulative_loss / learner.rounds)
+
+
+def opened(path: Path) -> Iterable[Batch]:
+    return batches(path, intercept=True, classes=True)
+
+
+def reading(path: Path) -> peers.Timed:
+    """The same without learning."""
+    start, processor = time.perf_counter(), time.process_time()
+    for _ in opened(path):
+        pass
+    return peers.Timed(time.perf_counter() - start, time.process_time() - processor, None)
 
 
 def command(path: Path, name: str) -> peers.Timed | None:
@@ -67,9 +85,9 @@ def main() -> None:
     stored = given.folder / f"stored-{given.rows}"  # with the constant inside, as in VW's cache
     if not stored.exists():
         write(stored, batches(files["libsvm"], intercept=True), constant=True)
-    for name in given.learners:  # compile, or load from the cache, before any clock starts
+    for name in [*given.learners, "auto"]:  # compile, or load from the cache, before any clock starts
         for dtype in ("float64", "float32"):
-            ours(name, small["libsvm"], dtype)
+            ours(name, opened(small["libsvm"]), dtype)
     rows: list[dict[str, object]] = []
 
     def add(work: str, program: str, run: peers.Timed, against: float | None) -> None:
@@ -99,16 +117,29 @@ def main() -> None:
         if not cache.exists():
             peers.vw(python, *common, "-d", str(files["vw"]), "--cache_file", str(cache))
         modes = {"default": [], "--sgd": ["--sgd"], "--adaptive": ["--adaptive"]}
-        runs = {mode: timed("-d", str(files["vw"]), "--cache_file", str(cache), *more) for mode, more in modes.items()}
-        for mode, run in runs.items():
+        modal = {mode: timed("-d", str(files["vw"]), "--cache_file", str(cache), *more) for mode, more in modes.items()}
+        for mode, run in modal.items():
             add("binary", f"VW cache, {mode}", run, None)
-        cache_time = min(run.processor for run in runs.values())
-    for name in given.learners:
-        add("text", name, peers.best([ours(name, files["libsvm"]) for _ in range(given.repeat)]), text_time)
-    for name in given.learners:
+        cache_time = min(run.processor for run in modal.values())
+    kinds = [(name, radius) for name in given.learners for radius in (None, RADIUS.get(name)) if radius is None or name in RADIUS]
+    for name, radius in [*kinds, ("auto", None)]:
+        label = name if radius is None else f"{name}, radius {radius:g}"
+        runs = [ours(name, opened(files["libsvm"]), radius=radius) for _ in range(given.repeat)]
+        add("text", label, peers.best(runs), text_time)
+    for name, radius in kinds:
         for dtype in ("float64", "float32"):
-            run = peers.best([ours(name, stored, dtype) for _ in range(given.repeat)])
-            add("binary", f"{name}, {dtype}", run, cache_time)
+            label = name if radius is None else f"{name}, radius {radius:g}"
+            runs = [ours(name, opened(stored), dtype, radius) for _ in range(given.repeat)]
+            add("binary", f"{label}, {dtype}", peers.best(runs), cache_time)
+    for path, work, against in ((files["libsvm"], "text", text_time), (stored, "binary", cache_time)):
+        add(work, "reading alone", peers.best([reading(path) for _ in range(given.repeat)]), against)
+    part = [batch.copy() for batch, _ in zip(opened(stored), range(1 << 3))]
+    count = sum(batch.rows for batch in part)
+    for name in given.learners:
+        run = peers.best([ours(name, part) for _ in range(given.repeat)])
+        scale = given.rows / count  # a part of the rows, from memory, over and over
+        run = run._replace(seconds=run.seconds * scale, processor=run.processor * scale)
+        add("memory", f"{name}, learning alone (first {count:,} rows)", run, None)
     for path, work, against in ((files["libsvm"], "text", text_time), (stored, "binary", cache_time)):
         runs_of_command = [run for _ in range(given.repeat) if (run := command(path, "adagrad")) is not None]
         if runs_of_command:

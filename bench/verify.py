@@ -59,7 +59,7 @@ def catalogue(names: list[str], seconds: float) -> list[dict[str, Any]]:
 
 
 def mutated(names: list[str], seconds: float) -> list[dict[str, Any]]:
-    print(f"\n{'function':<34}{'constant':<42}{'factor':>7}  {'verdict':<13}{'seconds':>8}  claim")
+    print(f"\n{'function':<34}{'constant':<30}{'factor':>7}{'room':>8}  {'verdict':<13}{'seconds':>8}  claim")
     rows = []
     for mutant in everything():
         if mutant.name not in names:
@@ -68,13 +68,18 @@ def mutated(names: list[str], seconds: float) -> list[dict[str, Any]]:
         report = verify(mutant.function, seconds=seconds, dims=CATALOGUE[mutant.name].dims, first=True)
         claim = report.refuted[0].claim if report.refuted else ""
         rows.append({"function": mutant.name, "constant": mutant.constant, "factor": mutant.factor,
+                     "room": mutant.room.factor, "why": mutant.room.why,
                      "status": report.status.value, "seconds": time.perf_counter() - started, "claim": claim})
-        print(f"{mutant.name:<34}{mutant.constant:<42}{mutant.factor:>7.2f}  {report.status.value:<13}"
+        print(f"{mutant.name:<34}{mutant.constant:<30}{mutant.factor:>7.3f}{mutant.room.factor:>8.3f}  "
+              f"{report.status.value:<13}"
               f"{rows[-1]['seconds']:>8.2f}  {claim}", flush=True)
     done = [row for row in rows if row["status"] == "refuted"]
-    sharp = [row for row in rows if abs(row["factor"] - 1.0) < 0.051]
+    sharp = [row for row in rows if abs(row["factor"] - row["room"]) < 0.051 * row["room"]]
+    reasons = {row["why"]: [other["function"] for other in rows if other["why"] == row["why"]] for row in rows if row["why"]}
+    for why, where in reasons.items():
+        print(f"room to spare in {', '.join(dict.fromkeys(where))}: {why}")
     late = max((row["seconds"] for row in rows), default=0.0)
-    print(f"\n{len(done)} of {len(rows)} mutants refuted ({len(sharp)} of them moved by 5 %), slowest {late:.1f} s")
+    print(f"\n{len(done)} of {len(rows)} mutants refuted ({len(sharp)} of them moved 5 % past what still holds), slowest {late:.1f} s")
     return rows
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from burkholder import losses
-from burkholder.auto import Auto, block, functions, simd
+from burkholder import losses, simd
+from burkholder.auto import Auto, block, functions
 from burkholder.auto.features import CONSTANT, GROWTH
 from burkholder.auto.state import DELAY, FEATURES, UNIT
 from burkholder.compiled import compiled

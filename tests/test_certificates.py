@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import cvxpy
 import numpy as np
 import pytest
 
@@ -27,6 +28,37 @@ def test_a_steep_derivative_is_counted_and_voids_the_promise_alone():
     assert "VIOLATED 1 times" in str(certificate) and "VOID" in str(certificate)
     promised = next(g for g in certificate.guarantees if g.name == "promised regret")
     assert not promised.holds
+
+
+@pytest.mark.parametrize("radius", [1e-3, 0.3, 1.0, 2.5, 40.0])
+@pytest.mark.parametrize(("features", "rounds"), [(1, 60), (3, 200), (4, 2), (3, 0)])
+def test_curvature_sharpens_the_realised_regret_over_a_ball_to_the_regret_itself(radius, features, rounds):
+    """The squared loss is its own second-order expansion: with curvature nothing is lost against the best comparator."""
+    rng = np.random.default_rng(features)
+    X = rng.standard_normal((rounds, features))
+    y = np.clip(X @ np.linspace(-0.8, 0.9, features) + 0.2 * rng.standard_normal(rounds), -1, 1)
+    learner = Learner("strongly-convex", loss="squared", bound=1.0, intercept=False)
+    predictions = np.zeros(rounds)
+    for t in range(rounds):
+        predictions[t] = learner.predict(X[t])
+        learner.update(X[t], y[t])
+    certificate = learner.certificate()
+    realised = certificate.realised(radius=radius)
+    if rounds == 0:
+        assert realised == 0.0
+        return
+    w = cvxpy.Variable(features)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X @ w - y)), [cvxpy.norm2(w) <= radius])
+    problem.solve(solver=cvxpy.CLARABEL)
+    paid = float(np.square(predictions - y).sum())
+    assert realised == pytest.approx(paid - problem.value, abs=1e-6 * (1 + paid))
+    plain = certificate.a + radius * float(np.linalg.norm(certificate.g))
+    assert realised <= plain + 1e-12 * abs(plain) and realised <= certificate.corrected(radius=radius) + 1e-9 * (1 + paid)
+    if features > 1 and radius >= 1.0:
+        assert realised < 0.95 * plain
+    for direction in rng.standard_normal((50, features)):
+        inside = radius * rng.random() * direction / np.linalg.norm(direction)
+        assert certificate.realised(inside) <= realised + 1e-9 * (1 + paid)
 
 
 def test_large_features_are_counted():

@@ -19,7 +19,6 @@ from burkholder.functions.linear import Linear
 from burkholder.geometries import Group, Supremum
 from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, SquareRoot
 from burkholder.states import LinearState
-from burkholder.states.rounds_named import INTERCEPT, NamedRow
 
 CASES = [
     (SquareRoot(2.0), "coordinates", "gradient", losses.Logistic()),
@@ -254,31 +253,3 @@ def test_the_second_process_starts_warm(tmp_path: Path) -> None:
 
     assert counts() == [0, 2]
     assert counts() == [2, 0]
-
-
-def test_named_rows_are_the_rows_they_name() -> None:
-    """Dicts in any order, new names on the way, learn what the vectors learn; predicting names nothing."""
-    rng = np.random.default_rng(5)
-    state, plain = LinearState(build(FAST)), LinearState(build(FAST))
-    books = [ledger.empty(), ledger.empty()]
-    row, step = NamedRow(state, {}, intercept=True), state.rounds(FAST[3], BOUND, books[0])
-    names = [f"n{i}" for i in range(90)]
-    expected = []
-    for t in range(60):
-        chosen = rng.permutation(30 + t // 2)[: rng.integers(0, 80)] if t % 3 else np.arange(5)
-        x = {names[i]: float(v) for i, v in zip(chosen, rng.standard_normal(len(chosen)), strict=True)}
-        known = dict(row.names)
-        first = state.play_row(row.load(x))
-        assert row.names == known
-        y = float(rng.choice([-1.0, 1.0]))
-        assert step(row.load(x), y, 1.0) == np.clip(first, -BOUND, BOUND)
-        row.keep()
-        assert set(row.names) == {*known, *x} and sorted(row.names.values()) == list(range(len(row.names)))
-        indices = np.array([*(row.names[key] for key in x), row.names[INTERCEPT]], np.int64)
-        values = np.array([*x.values(), 1.0])
-        expected.append(plain.run([0, len(indices)], indices, values, [y], None, FAST[3], BOUND, books[1])[0])
-        assert expected[-1] == np.clip(first, -BOUND, BOUND)
-    assert same(state, plain) and np.array_equal(books[0], books[1])
-    for bad in ({"n0": "red"}, {"n0": None}, {"n0": float("nan")}):
-        with pytest.raises(BadInput, match="x"):
-            state.play_row(row.load(bad))

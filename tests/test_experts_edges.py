@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import json
+import lzma
 import math
 
 import numpy as np
@@ -12,6 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from burkholder.cli.experts import experts as command
+from burkholder.cli.forecasts import read_forecasts
 from burkholder.errors import BadInput, BadLine, BurkholderError
 from burkholder.experts import Experts, ModelExperts
 
@@ -125,6 +129,8 @@ def test_command_prints_what_the_library_computes(tmp_path):
     shown = RUNNER.invoke(app, [file, "--target", "load", "--experts", "a,b", "--weights",
                                 str(tmp_path / "w.csv"), "--plot", str(tmp_path / "w.png")])
     assert shown.exit_code == 0 and "best fixed mixture" in shown.stdout
+    assert data["experts"] == ["a", "b"] and data["left_out"] == ["day", "group"]
+    assert "Columns left out: day." in RUNNER.invoke(app, [file, "--target", "load"]).stdout
     saved = np.loadtxt(tmp_path / "w.csv", delimiter=",", skiprows=1)
     assert saved.shape == (200, 2) and np.allclose(saved.sum(axis=1), 1.0)
     assert (tmp_path / "w.png").stat().st_size > 1000
@@ -156,9 +162,14 @@ def test_command_by_group_runs_one_learner_each(tmp_path):
     ("y,a\n1,2\n3,oops\n", ["--target", "y", "--experts", "a"], BadLine, "line 3"),
     ("y,a\n1,2\n,3\n", ["--target", "y"], BadLine, "line 3"),
     ("y,a\n1,2\n3\n", ["--target", "y"], BadLine, "line 3"),
-    ("y,a\n1,inf\n", ["--target", "y"], BadLine, "line 2"),
-    ("", ["--target", "y"], BadInput, "empty"),
-    ("y,a\n", ["--target", "y"], BadInput, "no rows"),
+    ("y,a\n1,inf\n", ["--target", "y", "--experts", "a"], BadLine, "line 2"),
+    ("y,a\n1,2\n1,1e999\n", ["--target", "y"], BadLine, "line 3"),
+    ("", ["--target", "y"], BadInput, "no row"),
+    ("y,a\n", ["--target", "y"], BadInput, "no row"),
+    ("y,a\n1,2\n", ["--target", "y", "--by", "y"], BadInput, "target"),
+    ("y,a,g\n1,2,3\n", ["--target", "y", "--by", "g", "--experts", "g"], BadInput, "group"),
+    ("y,a\n1,2\n3,4\n", ["--target", "y", "--loss", "logistic"], BadLine, "line 3"),
+    ("1 3:1 4:2\n", ["--target", "y", "--format", "libsvm"], BadInput, "columns of a table"),
     ("y,a\n1,x\n", ["--target", "y"], BadInput, "no column of numbers"),
     ("y,a\n1,2\n", ["--target", "y", "--experts", "a,y"], BadInput, "target"),
     ("y,a\n1,2\n", ["--target", "y", "--method", "nope"], BadInput, "Methods"),
@@ -166,6 +177,55 @@ def test_command_by_group_runs_one_learner_each(tmp_path):
 def test_command_says_what_is_wrong(tmp_path, text, options, error, words):
     answer = RUNNER.invoke(app, [write(tmp_path / "f.csv", text), *options])
     assert isinstance(answer.exception, error) and words in str(answer.exception)
+
+
+def test_command_counts_malformed_lines_and_goes_on(tmp_path):
+    lines = table()[0].splitlines()
+    clean = write(tmp_path / "clean.csv", "\n".join(lines))
+    lines[3:3] = ["d,0,1.0,2.0", "d,0,,1.0,2.0", "d,0,1.0,2.0,oops", "d,0,1.0,2.0,inf"]
+    broken = write(tmp_path / "broken.csv", "\n".join(lines))
+    told = ["--target", "load", "--experts", "b,a", "--json"]
+    stopped = RUNNER.invoke(app, [broken, *told]).exception
+    assert isinstance(stopped, BadLine) and broken in str(stopped) and "line 4" in str(stopped)
+    whole, rest = (json.loads(RUNNER.invoke(app, [name, *told, "--skip-bad"]).stdout) for name in (clean, broken))
+    assert whole.pop("bad_lines") == 0 and rest.pop("bad_lines") == 4
+    assert {**whole, "seconds": 0} == {**rest, "seconds": 0}
+    assert "4 malformed lines" in RUNNER.invoke(app, [broken, *told[:-1], "--skip-bad"]).stdout
+
+
+def test_forecasts_are_read_alike_from_every_kind_of_table(tmp_path, monkeypatch):
+    text, x, y = table()
+    x[np.arange(len(y)) % 7 == 3, 0] = np.nan
+    (tmp_path / "f.xz").write_bytes(lzma.compress(text.encode()))
+    (tmp_path / "f.csv.bz2").write_bytes(bz2.compress(text.encode()))
+    tabs = text.replace(",", "\t").replace("\t\t", "\tN/A\t")
+    write(tmp_path / "f.tsv", "\ufeff" + tabs)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    for path in [*map(str, tmp_path.iterdir()), "-"]:
+        found = read_forecasts(path, "load", by="group")
+        assert found.names == ["a", "b"] and found.groups == [str(t % 2) for t in range(200)]
+        assert np.array_equal(found.values, x, equal_nan=True) and np.array_equal(found.y, y)
+    reordered = read_forecasts(str(tmp_path / "f.tsv"), "load", ["b", "a"])
+    assert reordered.names == ["b", "a"] and np.array_equal(reordered.values, x[:, ::-1], equal_nan=True)
+
+
+def test_columns_that_were_not_asked_for_may_hold_anything(tmp_path):
+    rows = "".join(f"{t},{t}.5,{'odd' if t > 90_000 else t}\n" for t in range(90_010))
+    file = write(tmp_path / "late.csv", "y,a,note\n" + rows)  # the text comes long after columns were looked at
+    assert read_forecasts(file, "y", ["a"]).values.shape == (90_010, 1)
+    with pytest.raises(BadLine, match="line 90003"):
+        read_forecasts(file, "y")
+
+
+def test_text_in_a_parquet_column_of_forecasts(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"y": [1.0], "a": ["x"], "g": ["u=v"], "b": [2]}), tmp_path / "f.parquet")
+    with pytest.raises(BadInput, match="'a'"):
+        read_forecasts(str(tmp_path / "f.parquet"), "y", ["a"])
+    found = read_forecasts(str(tmp_path / "f.parquet"), "y", by="g")
+    assert found.names == ["b"] and found.groups == ["u=v"]
 
 
 def test_command_without_a_file():

@@ -10,6 +10,7 @@ from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.sign_flip import TIE
 from burkholder.matrix.workspace import Workspace
 from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 RULES = [0.2, "lowering", "doubling", "mixture"]
 
@@ -42,7 +43,7 @@ def exact_trajectory(rate, radius, shape, i, j, y, weight, rates=None, masses=No
                 H, M = np.zeros((D, D)), np.zeros((D, D))
             eta = np.sqrt(2 * np.log(D) / ceiling)
         if rate == "mixture":
-            yhat = float(potential.mixture_sign_flip(H, M, X, rates, masses, 1.0, 1.0, 1.0))
+            yhat = float(spectral_mixture.sign_flip(H, M, X, rates, masses, 1.0, 1.0, 1.0))
         else:
             yhat = float(potential.sign_flip(H, M, X, eta, radius, 1.0, 1.0))
         delta = np.sign(yhat - y[t]) if abs(yhat - y[t]) >= TIE else 0.0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from burkholder.potentials import spectral as pot
+from burkholder.potentials import spectral_mixture as mix
 
 SHAPES = [(1, 1), (1, 4), (3, 2), (4, 4)]
 RATES = np.array([1.0, 0.5, 0.25, 0.125])
@@ -90,17 +91,32 @@ def test_mixture_never_rises(shape, lipschitz):
     rng = np.random.default_rng(4)
     H, M, _, X = states(rng, shape, 200)
     H, rates = H * lipschitz, RATES / lipschitz
-    before = pot.mixture_value(0.0, H, M, rates, MASSES, 0.7, lipschitz)
-    yhat = pot.mixture_sign_flip(H, M, X, rates, MASSES, 0.7, lipschitz)
+    before = mix.value(0.0, H, M, rates, MASSES, 0.7, lipschitz)
+    yhat = mix.sign_flip(H, M, X, rates, MASSES, 0.7, lipschitz)
     ends = []
     for fraction in (-1.0, 0.2, 1.0):
         delta = fraction * lipschitz
-        after = pot.mixture_value(
+        after = mix.value(
             delta * yhat, H + delta * pot.hermitian(X), M + pot.square(X), rates, MASSES, 0.7, lipschitz
         )
         assert (after <= before + 1e-9 * (1 + abs(before))).all()
         ends.append(after)
     np.testing.assert_allclose(ends[0], ends[2], rtol=1e-7, atol=1e-9)
+
+
+def test_a_mixture_asked_for_again_is_the_same_and_one_changed_in_place_is_not():
+    H, M, _, _ = states(np.random.default_rng(6), (2, 3), 30)
+    asked = [mix.log_mixture(H, M, RATES, MASSES, 1.0) for _ in range(2)]
+    slowly = [np.log(sum(mass / 5 * np.exp(np.linalg.eigvalsh(pot.exponent(h, m, rate))).sum() for rate, mass in zip(RATES, MASSES)))
+              for h, m in zip(H, M)]
+    np.testing.assert_allclose(asked[0], slowly, rtol=1e-12)
+    assert np.array_equal(*asked) and np.array_equal(mix.log_mixture(H, M, RATES, MASSES, 1), asked[0])
+    for part, amount in ((H, 1.1), (M, 1.1)):
+        part *= amount
+        changed = mix.log_mixture(H, M, RATES, MASSES, 1.0)
+        assert not np.isclose(changed, asked[0], rtol=1e-6).any()
+        asked[0] = changed
+    assert not np.isclose(mix.log_mixture(H, M, RATES, MASSES, 1.1), asked[0], rtol=1e-6).any()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -109,7 +125,7 @@ def test_values_start_at_zero_and_dominate_their_targets(shape):
     Z = np.zeros((sum(shape), sum(shape)))
     assert float(pot.value(0.0, Z, Z, 0.3, 2.0, 1.0)) == pytest.approx(0.0, abs=1e-14)
     assert float(pot.tangent_value(0.0, Z, Z, 0.3, 2.0)) == pytest.approx(0.0, abs=1e-14)
-    assert float(pot.mixture_value(0.0, Z, Z, RATES, MASSES, 2.0, 1.0)) == pytest.approx(0.0, abs=1e-14)
+    assert float(mix.value(0.0, Z, Z, RATES, MASSES, 2.0, 1.0)) == pytest.approx(0.0, abs=1e-14)
     assert (pot.value(1.0, H, M, 0.3, 2.0, 1.0) >= pot.target(1.0, H, M, 0.3, 2.0, 1.0)).all()
     assert (pot.tangent_value(1.0, H, Md, 0.3, 2.0) >= pot.tangent_target(1.0, H, Md, 0.3, 2.0)).all()
 
@@ -124,9 +140,9 @@ def test_bounds_close_the_argument_from_value_to_regret(shape):
         assert (a + 1.5 * top <= pot.bound(M, rate, 1.5, 1.0) + 1e-9).all()
         a = -pot.tangent_value(0.0, H, Md, rate, 1.5)
         assert (a + 1.5 * top <= pot.tangent_bound(Md, rate, 1.5) + 1e-9).all()
-    a = -pot.mixture_value(0.0, H, M, RATES, MASSES, 0.5, 1.0)
+    a = -mix.value(0.0, H, M, RATES, MASSES, 0.5, 1.0)
     for nuclear in (0.0, 1e-3, 0.1, 1.0, 30.0):
-        limit = pot.mixture_bound(nuclear, M, RATES, MASSES, 0.5, 1.0)
+        limit = mix.bound(nuclear, M, RATES, MASSES, 0.5, 1.0)
         assert (a + nuclear * top <= limit + 1e-9).all()
 
 
@@ -135,7 +151,7 @@ def test_mixture_bound_is_the_exact_conjugate():
     rho, kappa, mass, rate, D = 3.0, 0.5, 0.4, 0.3, 5
     z = np.linspace(-50, 60, 2_000_001)
     sup = (rho * z - kappa * mass * np.exp(rate * z) / D).max()
-    got = pot.mixture_bound(rho, np.zeros((D, D)), [rate], [mass], kappa, 1.0)
+    got = mix.bound(rho, np.zeros((D, D)), [rate], [mass], kappa, 1.0)
     assert float(got) == pytest.approx(kappa + sup, rel=1e-9)
 
 
@@ -153,5 +169,5 @@ def test_nothing_overflows():
     H = pot.hermitian(np.array([[5e4]]))
     M = pot.square(np.array([[1.0]]))
     assert np.isfinite(pot.value(0.0, H, M, 1.0, 1.0, 1.0))
-    assert float(pot.mixture_sign_flip(H, M, [[1.0]], RATES, MASSES, 1.0, 1.0, bound=1.0)) == -1.0
-    assert pot.mixture_value(0.0, H, M, RATES, MASSES, 1.0, 1.0) == np.inf
+    assert float(mix.sign_flip(H, M, [[1.0]], RATES, MASSES, 1.0, 1.0, bound=1.0)) == -1.0
+    assert mix.value(0.0, H, M, RATES, MASSES, 1.0, 1.0) == np.inf

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,6 +63,51 @@ def test_reads_what_was_written(tmp_path_factory, content, block, gather, newlin
         assert all(entry[1][0] == (0, 1.0) for entry in got)
         got = [(y, x[1:], line) for y, x, line in got]
     assert got == expected
+
+
+# One of each kind of spelling on either side of what is read eight at a time.
+SPELLINGS = ["1", "0", "-1", "0.5", ".5", "5.", "-.5", "-5.", "-0", "-0.0", "0.123457", "-0.000123457", "123456.789",
+             "9007199254740991", "9007199254740992", "9007199254740993", "999999999999999", "0.12345678901234",
+             "0.1234567890123456", "0.12345678901234567", "-0.1234567890123", "1e5", "1.5E-7", "+2", "12345678", "123456789.5",
+             "00000000000000.5", "0000000000000005", "1" * 25]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(9))
+@pytest.mark.parametrize("unusual", SPELLINGS)
+def test_every_spelling_in_every_place(tmp_path, place, unusual):
+    """Pairs are read eight at a time: one that is spelled otherwise disturbs none beside it."""
+    numbers = ["0.25"] * 19
+    numbers[place] = unusual
+    text = "1 " + " ".join(f"{10**(k % 8) + k}:{v}" for k, v in enumerate(numbers)) + "\n"
+    path = tmp_path / "data.svm"
+    path.write_text(text + "-1 5:1\n" + text)
+    expected = [(10 ** (k % 8) + k, float(v)) for k, v in enumerate(numbers)]
+    got = rows(path)
+    assert [x for _, x, _ in got] == [expected, [(5, 1.0)], expected]
+    assert [np.signbit(v) for _, v in got[0][1]] == [v.startswith("-") for v in numbers]
+
+
+PORTABLE = """
+import sys
+from burkholder.streams.readers import batches, processor
+assert not processor.has("avx512bw")
+for batch in batches(sys.argv[1], "libsvm"):
+    print(batch.indices.tolist(), [v.hex() for v in batch.values.tolist()], batch.y.tolist())
+"""
+
+
+def test_any_processor_reads_the_same(tmp_path):
+    """Without the vector instructions of this machine: the portable code, compiled for a plain processor."""
+    path = tmp_path / "data.svm"
+    rng = np.random.default_rng(0)
+    lines = [" ".join(["1", *(f"{k + 1}:{v}" for k, v in enumerate(rng.permutation(SPELLINGS)[: k % 25]))]) for k in range(60)]
+    path.write_text("\n".join(lines) + "\n")
+    expected = [(batch.indices.tolist(), [v.hex() for v in batch.values.tolist()], batch.y.tolist())
+                for batch in batches(path, "libsvm")]  # fmt: skip
+    plain = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "BURKHOLDER_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", PORTABLE, path], env=plain, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [" ".join(map(str, parts)) for parts in expected]
 
 
 def test_agrees_with_scikit_learn(tmp_path):

@@ -39,7 +39,7 @@ def _all_checks() -> Any:
                 yield pytest.param(model, check, id=name)
 
 
-@pytest.mark.parametrize(("model", "check"), _all_checks())
+@pytest.mark.parametrize(("model", "check"), list(_all_checks()))
 def test_conventions(model: Any, check: Any) -> None:
     check(model.clone())
 

@@ -17,11 +17,12 @@ from burkholder.errors import BadInput, BurkholderError
 from burkholder.functions import CATALOGUE, BurkholderFunction
 from burkholder.functions.properties import Points, applicable
 from burkholder.lab.load import load
-from burkholder.lab.mutations import Mutant, everything, mutants
+from burkholder.lab.mutations import CAPPED, CURVED, Mutant, everything, mutants, within_room
 from burkholder.lab.places import Sampler, choose, join, take
 from burkholder.lab.search import TOLERANCE, search
 from burkholder.lab.verdicts import Report, Status, Verdict, Witness
 from burkholder.lab.verify import verify
+from burkholder.potentials.spectral import hermitian
 
 QUICK = ("square-function", "adagrad", "adaptive", "parameter-free", "experts", "strongly-convex", "zigzag-3")
 
@@ -43,13 +44,53 @@ def test_true_functions_are_not_refuted_and_never_proved_by_search(name: str) ->
     assert {"1", "regret", "streams"} <= {verdict.claim for verdict in report.verdicts}
 
 
-SHARP = [mutant for name in QUICK for mutant in mutants(name) if abs(mutant.factor - 1.0) < 0.051]
+SHARP = [mutant for name in QUICK for mutant in mutants(name) if abs(mutant.factor / mutant.room.factor - 1.0) < 0.051]
 
 
 @pytest.mark.parametrize("mutant", SHARP, ids=lambda m: f"{m.name}: {m.constant}")
 def test_a_constant_moved_by_five_percent_is_refuted(mutant: Mutant) -> None:
     report = verify(mutant.function, seconds=6.0, dims=CATALOGUE[mutant.name].dims, first=True)
     assert report.status is Status.REFUTED, str(report)
+
+
+ROOMY = [mutant for name in ("mixture", "mixture-norm", "matrix-tangent", "softmax") for mutant in within_room(name)]
+
+
+@pytest.mark.parametrize("mutant", ROOMY, ids=lambda m: f"{m.name}: {m.constant}")
+def test_a_constant_moved_within_its_room_is_not_refuted(mutant: Mutant) -> None:
+    assert mutant.room.why and abs(mutant.factor - 1.0) > 0.05
+    report = verify(mutant.function, seconds=3.0, dims=CATALOGUE[mutant.name].dims)
+    assert not report.refuted, str(report)
+
+
+def test_the_rooms_are_where_their_inequalities_end() -> None:
+    z = np.linspace(-0.5, 3.0, 100_001)
+    assert np.max(z - CURVED.factor * z**2 - np.log1p(z)) == pytest.approx(0.0, abs=1e-12)  # at −½, and at 0
+    assert (z[0] - 0.999 * CURVED.factor * z[0] ** 2) > np.log1p(z[0])
+    z = np.linspace(-CAPPED.factor / 2, 3.0, 100_001)
+    assert np.max(z - z**2 - np.log1p(z)) == pytest.approx(0.0, abs=1e-10)
+    past = -1.001 * CAPPED.factor / 2
+    assert past - past**2 > np.log1p(past)
+
+
+@pytest.mark.parametrize("share, refuted", [(1.01, False), (0.95, True)])
+def test_the_matrix_tangent_constant_fails_past_its_room(share: float, refuted: bool) -> None:
+    """One direction carries a little of e^A and meets −½; another carries the rest, and does not move."""
+    (mutant,) = within_room("matrix-tangent", share - 1.0)
+    function = functions.get("matrix-tangent", rate=1.0)
+    state = list(function.zero(6))
+    x, other = np.zeros((2, 3)), np.zeros((2, 3))
+    x[0, 0], other[1, 1] = 0.5, 1.0
+    state[1] = hermitian(16.0 * other - 12.0 * 2.0 * x)
+    scaled = mutant.factor
+
+    def residual(tau: list[np.ndarray]) -> float:
+        yhat = function.tangent(tuple(tau), x.reshape(-1))
+        after = list(function.advance(tuple(tau), x.reshape(-1), yhat, np.asarray(1.0)))
+        after[2] = tau[2] + scaled * (after[2] - tau[2])
+        return float(function.value(tuple(after)) - function.value(tuple(tau)))
+
+    assert (residual(state) > 1e-9) is refuted
 
 
 def test_every_catalogue_entry_has_mutants() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from struct import Struct
-from struct import error as StructError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +21,8 @@ from burkholder.runs import Run, record
 from burkholder.states.curved import CurvedState
 from burkholder.states.generic import TauState
 from burkholder.states.linear import LinearState
+from burkholder.states.rounds_named import NamedRow
+from burkholder.states.rounds_plain import KNOWN
 from burkholder.strategies import choose
 
 
@@ -86,28 +86,14 @@ class Learner:
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
         self.state = self._fresh(dtype)
-        # one compiled call for play, settle and learn, where loss and function are compiled
-        plain = features is None and not isinstance(self.loss, losses.Custom)
-        self._quick = plain and isinstance(self.state, LinearState)
-        self._prepare()
+        # dicts of numbers in one compiled call, where loss and function are compiled
+        self._quick = features is None and not isinstance(self.loss, losses.Custom) and isinstance(self.state, LinearState)
+        self._named: NamedRow | None = None  # while the features have names, or may yet have
         self._pending: dict[int, _Pending] = {}
         self._tickets = 0
 
-    def _prepare(self) -> None:
-        """What is tied to this very state and ledger, and so made anew for a copy."""
-        self._round: Any = self.state.rounds(self.loss, self.bound, self.ledger) if self._quick else None
-        self._row_pack: Any = None
-        self._row_seen: dict[str, Any] | None = None
-        self._row_names: list[str] | None = None
-        self._row_length = 0
-
     def __getstate__(self) -> dict[str, Any]:
-        tied = ("_round", "_row_pack", "_row_seen", "_row_names", "_row_length")
-        return {key: value for key, value in self.__dict__.items() if key not in tied}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._prepare()
+        return {**self.__dict__, "_named": None}  # tied to this very state and ledger: a copy makes its own
 
     def _fresh(self, dtype: Any) -> Any:
         compiled = isinstance(self.function, Linear) and self.strategy.name in ("tangent", "sign-flip")
@@ -126,58 +112,26 @@ class Learner:
             return self.state.play(*row), 0.0
         return self.state.move(*row)
 
-    def _loaded(self, x: Any) -> int:
-        """The length of x in the state's row buffers, for dicts of known names; 0 sends x the long way round.
-
-        The rows of most streams: what costs here is Python, so there is little of it. The same names in the same
-        order keep their indices; the very same row (predicted, now to be learned) is not copied again.
-        """
-        if type(x) is not dict or not self._quick:
-            return 0
-        if x == self._row_seen:
-            return self._row_length
-        try:
-            if list(x) != self._row_names:
-                self._name_row(x)
-            self._row_pack(self.state.row_values, 0, *x.values())
-        except (KeyError, TypeError, ValueError, StructError):
-            self._row_seen = None
-            return 0  # a new name, or something that is not a number
-        self._row_seen = dict(x)
-        return self._row_length
-
-    def _name_row(self, x: dict[str, Any]) -> None:
-        """Put the indices of these names (and the intercept) in place."""
-        places = [self.rows.names[name] for name in x]
-        n = len(places)
-        indices, values = self.state.reserve(n + 1)
-        indices[:n] = places
-        if self.rows.intercept:
-            indices[n], values[n] = 0, 1.0
-        self._row_pack = Struct(f"{n}d").pack_into
-        self._row_names, self._row_length = list(x), n + self.rows.intercept
-
-    def _forget_row(self) -> None:
-        """The row buffers are about to be used by others."""
-        self._row_seen = self._row_names = None
+    def _open(self) -> NamedRow | None:
+        """Compiled rounds on dicts, where there are such."""
+        if self._quick and KNOWN and self.rows.kind in (None, "names"):
+            book, intercept = self.ledger, self.rows.intercept
+            self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, book, intercept)
+        return self._named
 
     def predict(self, x: Any) -> float:
         """ŷ for these features. Predicting changes nothing."""
-        if n := self._loaded(x):
-            try:
-                return min(max(self.state.play_row(n), -self.bound), self.bound)
-            except BadInput:
-                self.rows.read(x)  # names the feature
-                raise
+        if type(x) is dict and (named := self._named or self._open()):
+            yhat = named.play(x)
+            if yhat == yhat:
+                return yhat
         row, _ = self.rows.read(self._mapped(x))
-        self._forget_row()
         return min(max(self._move(row)[0], -self.bound), self.bound)
 
     def play(self, x: Any) -> Ticket:
         """A prediction whose label comes later; hand the ticket's id to `reveal`."""
         mapped = self._mapped(x)
         row, _ = self.rows.read(mapped)
-        self._forget_row()
         raw, error = self._move(row)
         self._tickets += 1
         self._pending[self._tickets] = _Pending(mapped, raw, error, self.rounds)
@@ -195,16 +149,16 @@ class Learner:
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn. A bad input leaves the learner exactly as it was."""
-        if n := self._loaded(x):
-            target = losses.label(self.loss, y, self.bound)
-            if not 0.0 <= weight < math.inf:
-                raise BadInput("weight", weight, "give a finite number ≥ 0")
+        if type(x) is dict and (named := self._named or self._open()):
             try:
-                self._round(n, target, float(weight))
-            except BadInput:
-                self.rows.read(x)  # names the feature
-                raise
-            return
+                count = named.learn(x, y, weight)
+            except (TypeError, ValueError, OverflowError):
+                count = math.nan  # y or weight is not a number
+            if count == 0.0:
+                return
+            if count == count:  # new names
+                self.rows.keep(x, [name for name in x if name not in self.rows.names])
+                return
         mapped = self._mapped(x)
         row, new = self.rows.read(mapped)
         raw, error = self._move(row)
@@ -213,12 +167,15 @@ class Learner:
     def _learn(
         self, x: Any, row: Row, new: list[str], raw: float, error: float, y: Any, weight: float, late: int
     ) -> None:
-        self._forget_row()
         target = losses.label(self.loss, y, self.bound)
-        if not (math.isfinite(weight) and weight >= 0.0):
+        try:
+            importance = float(weight)
+        except (TypeError, ValueError, OverflowError):
+            importance = math.nan
+        if not (math.isfinite(importance) and importance >= 0.0):
             raise BadInput("weight", weight, "give a finite number ≥ 0")
         book = self.ledger.copy()
-        yhat, delta = ledger.settle(book, self.loss, raw, target, float(weight), self.bound, self.function.lipschitz)
+        yhat, delta = ledger.settle(book, self.loss, raw, target, importance, self.bound, self.function.lipschitz)
         if not (math.isfinite(delta) and math.isfinite(book[ledger.LOSS])):
             raise BadInput("y", y, f"the loss at the prediction {yhat:g} overflows: rescale the target")
         size = self.state.learn(*row, yhat, delta)  # raises before it changes anything
@@ -227,7 +184,12 @@ class Learner:
         book[ledger.DELAYED] += float(late > 0)
         book[ledger.ERROR] += error
         self.ledger[:] = book
+        self._keep(x, new)
+
+    def _keep(self, x: Any, new: list[str]) -> None:
         self.rows.keep(x, new)
+        if self.rows.kind != "names":
+            self._named = None
 
     # --- whole streams -----------------------------------------------------------------------------------
     def run(self, X: Any, y: Any, weight: Any = None, trace: int = 100) -> Run:
@@ -240,14 +202,13 @@ class Learner:
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> np.ndarray:
         """Rows in compressed form (scipy's CSR arrays); returns the progressive predictions."""
         self.rows.check_kind("sparse")
-        self._forget_row()
         targets = labels(self.loss, y, self.bound)
         weights = np.ones(1) if weight is None else np.asarray(weight, float)
         if isinstance(self.state, LinearState) and self.features is None:
             if self.rows.intercept:
                 indptr, indices, values = with_intercept(indptr, indices, values)
             out = self.state.run(indptr, indices, values, targets, weights, self.loss, self.bound, self.ledger)
-            self.rows.keep((), [])
+            self._keep((), [])
             return out
         out = np.empty(len(targets))
         for t in range(len(targets)):

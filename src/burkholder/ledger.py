@@ -44,8 +44,8 @@ def settle(ledger, loss, raw, y, weight, bound, lipschitz):  # type: ignore[no-u
         ledger[SLACK] += max(0.0, delta * (yhat - raw))
     if abs(raw) >= LARGEST:
         ledger[CAPPED] += 1.0
-    if y * yhat <= 0.0:  # meaningful for labels ±1 only
-        ledger[ERRORS] += 1.0
+    # meaningful for labels ±1 only; added without a branch, which would be guessed wrong every other round
+    ledger[ERRORS] += 1.0 * (y * yhat <= 0.0)
     size = abs(delta)
     if size > ledger[STEEPEST]:
         ledger[STEEPEST] = size

@@ -60,7 +60,7 @@ class RegretCertificate(Certificate):
         if w is not None and radius is not None:
             raise BadInput("radius", radius, "give either w or radius, not both")
         if w is None:
-            return self.a + self.function.support(np.asarray(self.g), radius)
+            return self.function.worst(self.a, np.asarray(self.g), radius, self.tau)
         vector = self._comparator(w)
         return float(self.a - vector @ self.g - self.function.refine(vector, self.tau))
 
@@ -107,11 +107,13 @@ def guarantees(certificate: RegretCertificate) -> tuple[Guarantee, ...]:
         radius, where = 1.0, "comparators of norm 1"
     try:
         average = " in expectation" if function.in_expectation else ""
+        curved = type(function).refine is not BurkholderFunction.refine
+        realised = "sup of Σδŷ − ⟨w, Σδx⟩ − (ρ/2)Σ(ŷ−⟨w,x⟩)²" if curved else "Σδŷ + sup⟨−w, Σδx⟩"
         return (
             Guarantee("promised regret", f"A over {where}{average}", certificate.bound(radius=radius, nominal=True),
                       certificate.valid),
             Guarantee("corrected regret", f"A + U(ζ) over {where}, on this path", certificate.corrected(radius=radius)),
-            Guarantee("realised regret", f"Σδŷ + sup⟨−w, Σδx⟩ over {where}", certificate.realised(radius=radius)),
+            Guarantee("realised regret", f"{realised} over {where}", certificate.realised(radius=radius)),
         )
     except BadInput:
         zero = np.zeros(len(certificate.g))

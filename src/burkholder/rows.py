@@ -103,7 +103,7 @@ class Rows:
         for name, value in x.items():
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise BadInput(f"x[{name!r}]", value, "features must be numbers; encode text first") from None
             if not abs(number) <= 1e150 or math.isnan(number):
                 raise BadInput(f"x[{name!r}]", value, "give finite numbers of size at most 1e150")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy  # its parts are imported when first used
 
 from burkholder.errors import BadInput, MissingExtra
 from burkholder.losses.batch import labels, values
@@ -48,8 +48,8 @@ def arrays_of(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, bool]:
     """(indptr, indices, values, columns, dense?) of a matrix of rows."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
-    if sparse.issparse(X):
-        matrix = sparse.csr_matrix(X)
+    if scipy.sparse.issparse(X):
+        matrix = scipy.sparse.csr_matrix(X)
         return matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], False
     try:
         rows = np.ascontiguousarray(X, dtype=float)

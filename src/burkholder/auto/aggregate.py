@@ -17,8 +17,8 @@ from burkholder.auto.chosen import paid, slope
 from burkholder.auto.functions import exp8, log8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
-from burkholder.auto.simd import all8, least, load8, most, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, HIGH, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.simd import all8, least, load8, most, store, total8, where_positive
 
 FLOOR = 0.1
 

@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from burkholder.auto.simd import EIGHT, _pointer, _vector, intrinsic
+from burkholder.simd import EIGHT, _pointer, _vector, intrinsic
 
 
 def _picked(builder: Any, a: Any, b: Any, places: list[int]) -> Any:

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import register_jitable
 
-from burkholder.auto.simd import all8, fused, intrinsic, least, most, size8, where_positive
+from burkholder.simd import all8, fused, intrinsic, least, most, size8, where_positive
 
 
 def _rough_roots() -> bool:

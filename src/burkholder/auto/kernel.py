@@ -7,7 +7,6 @@ from burkholder.auto.chosen import paid, slope
 from burkholder.auto.functions import log8, sigmoid8, softplus8
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, MIX_SQUARE
-from burkholder.auto.simd import all8, lane, least, load8, most, size8, store, where_positive
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -26,6 +25,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.simd import all8, lane, least, load8, most, size8, store, where_positive
 
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from burkholder.auto import kalman, tangent
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
 from burkholder.auto.state import LAST, ROUNDS
+from burkholder.simd import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
 
 
 @inlined

@@ -2,128 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-MISSING = {"", "na", "nan", "null", "none", "?"}
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """The text of a plain, gzip, bzip2 or xz file, or of standard input for '-'."""
-    import bz2
-    import gzip
-    import lzma
-    import sys
-
-    from burkholder.errors import BadInput
-
-    if str(path) == "-":
-        yield from sys.stdin
-        return
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    try:
-        with openers.get(path.suffix, open)(path, "rt", encoding="utf-8-sig", newline="") as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput("FILE", str(path), f"it cannot be read: {error}") from None
-
-
-def _parquet(path: Path) -> Iterator[list[str]]:
-    """A Parquet file as the rows of text that a csv file would have."""
-    from burkholder.errors import BadInput, MissingExtra
-
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "io") from None
-    try:
-        table = parquet.read_table(path)
-    except (OSError, ValueError) as error:
-        raise BadInput("FILE", str(path), f"it cannot be read: {error}") from None
-    yield list(table.column_names)
-    columns = [column.to_pylist() for column in table.columns]
-    for cells in zip(*columns):
-        yield ["" if cell is None else str(cell) for cell in cells]
-
-
-def _column(header: list[str], name: str, path: Path) -> int:
-    """The place of a column, or an error that says which there are."""
-    import difflib
-
-    from burkholder.errors import BurkholderError
-
-    if name in header:
-        return header.index(name)
-    near = difflib.get_close_matches(name, header, 1)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    raise BurkholderError(f"no column '{name}' in {path}. Columns: {', '.join(header)}.{hint}")
-
-
-def _table(path: Path, target: str, experts: str | None,
-           by: str | None) -> tuple[list[str], Any, Any, list[str]]:
-    """Names, forecasts (NaN = missing), targets and the group of each row."""
-    import csv
-
-    import numpy as np
-
-    from burkholder.errors import BadInput, BadLine
-
-    reader: Any = _parquet(path) if path.suffix == ".parquet" else csv.reader(_lines(path))
-    header: list[str] = next(reader, [])
-    if not header:
-        raise BadInput("FILE", str(path), "it is empty; give a csv file with a header")
-    y_at = _column(header, target, path)
-    by_at = None if by is None else _column(header, by, path)
-    rows: list[tuple[int, list[str]]] = []
-    for cells in reader:
-        if not cells:
-            continue
-        line = getattr(reader, "line_num", len(rows) + 2)
-        if len(cells) != len(header):
-            raise BadLine(str(path), line, f"{len(cells)} cells, the header has {len(header)}")
-        rows.append((line, cells))
-    if not rows:
-        raise BadInput("FILE", str(path), "it has a header and no rows")
-
-    def number(line: int, column: str, cell: str, missing: bool) -> float:
-        if missing and cell.strip().lower() in MISSING:
-            return float("nan")
-        try:
-            found = float(cell)
-        except ValueError:
-            raise BadLine(str(path), line, f"column {column}: {cell!r} is not a number") from None
-        if not np.isfinite(found):
-            raise BadLine(str(path), line, f"column {column}: {cell!r} is not finite")
-        return found
-
-    def numeric(j: int) -> bool:
-        try:
-            [float(cells[j]) for _, cells in rows if cells[j].strip().lower() not in MISSING]
-        except ValueError:
-            return False
-        return True
-
-    if experts is None:
-        at = [j for j in range(len(header)) if j not in (y_at, by_at) and numeric(j)]
-        if not at:
-            raise BadInput("FILE", str(path), "it has no column of numbers besides the target")
-    else:
-        at = [_column(header, name.strip(), path) for name in experts.split(",")]
-        if y_at in at:
-            raise BadInput("--experts", target, "the target cannot be an expert as well")
-    names = [header[j] for j in at]
-    forecasts = np.array([[number(line, header[j], cells[j], True) for j in at] for line, cells in rows])
-    targets = np.array([number(line, target, cells[y_at], False) for line, cells in rows])
-    groups = ["" if by_at is None else cells[by_at] for _, cells in rows]
-    return names, forecasts, targets, groups
-
 
 def experts(
-    file: Annotated[Path, typer.Argument(help="csv with a header (also .gz .bz2 .xz, or - ), or parquet")],
-    target: Annotated[str, typer.Option(help="the column to predict")],
+    file: Annotated[str, typer.Argument(help="csv or parquet, compressed or not; - reads standard input")],
+    target: Annotated[str | None, typer.Option(help="the column to predict; -1 is the last")] = None,
     experts: Annotated[str | None, typer.Option(help="forecast columns, with commas; default: all")] = None,
     loss: Annotated[str, typer.Option(help="absolute, squared, pinball, huber, …")] = "absolute",
     quantile: Annotated[float | None, typer.Option(help="of the pinball loss")] = None,
@@ -132,6 +19,10 @@ def experts(
     by: Annotated[str | None, typer.Option(help="a column: one learner for each of its values")] = None,
     weights: Annotated[Path | None, typer.Option(help="write the weights over time to this csv file")] = None,
     plot: Annotated[Path | None, typer.Option(help="draw the weights over time into this file")] = None,
+    format: Annotated[str | None, typer.Option(help="csv or parquet; found out if not given")] = None,
+    header: Annotated[bool | None, typer.Option(help="whether the first line names the columns")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="what separates the columns")] = None,
+    skip_bad: Annotated[bool, typer.Option(help="count malformed lines and go on")] = False,
     json: Annotated[bool, typer.Option("--json", help="one line of JSON instead of a table")] = False,
 ) -> None:
     """Aggregate columns of forecasts into one, with a bound on how far it is behind the best mixture."""
@@ -139,15 +30,20 @@ def experts(
 
     import numpy as np
 
+    from burkholder import losses
     from burkholder.cli.console import emit
+    from burkholder.cli.forecasts import read_forecasts
     from burkholder.errors import BadInput
     from burkholder.experts.learner import Experts
 
     if by is not None and plot is not None:
         raise BadInput("--plot", str(plot), "draw one learner at a time: leave out --by")
-    names, forecasts, targets, groups = _table(file, target, experts, by)
-    began = time.perf_counter()
     options: dict[str, Any] = {} if quantile is None else {"quantile": quantile}
+    wanted = None if experts is None else [name.strip() for name in experts.split(",")]
+    names, forecasts, targets, groups, left_out, bad_lines = read_forecasts(
+        file, target, wanted, by, format, header=header, delimiter=delimiter, skip_bad=skip_bad or None,
+        classes=losses.is_classification(losses.get(loss, **options)))
+    began = time.perf_counter()
     label = np.array(groups)
     summed = dict.fromkeys(("mean_loss", "average_loss", "best_convex_loss", "gap"), 0.0)
     per_expert, bound, realised = np.zeros(len(names)), 0.0, 0.0
@@ -177,7 +73,7 @@ def experts(
         "best_expert_loss": float(np.min(per_expert)) / n, "average_loss": means["average_loss"],
         "best_convex_loss": means["best_convex_loss"], "best_convex_gap": means["gap"],
         "bound": bound if np.isfinite(bound) else None, "bound_per_round": bound / n, "realised": realised,
-        "seconds": time.perf_counter() - began,
+        "experts": names, "left_out": left_out, "bad_lines": bad_lines, "seconds": time.perf_counter() - began,
     }
     if weights is not None:
         np.savetxt(weights, used, delimiter=",", header=",".join(run.names), comments="", fmt="%.9g")
@@ -204,6 +100,10 @@ def _show(result: dict[str, Any], names: list[str], per_expert: Any, certificate
     table.add_row(f"[bold]{result['method']}[/bold]", f"[bold]{result['mean_loss']:.6g}[/bold]")
     console = Console()
     console.print(table)
+    if result["left_out"]:
+        console.print(f"Columns left out: {', '.join(result['left_out'])}.", markup=False, highlight=False)
+    if result["bad_lines"]:
+        console.print(f"{result['bad_lines']:,} malformed lines skipped.")
     shown = "none" if result["bound"] is None else f"{result['bound']:.6g}"
     console.print(f"Regret to that mixture over all rounds: promised ≤ {shown}, realised ≤ "
                   f"{result['realised']:.6g}.")

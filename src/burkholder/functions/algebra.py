@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy  # its parts are imported when first used: most runs never do
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import CLOSED, SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive
@@ -209,7 +209,7 @@ class Softmax(_Members):
 
     def value(self, tau: Tau) -> np.ndarray:
         exponent = self.rate * self._free(self.parts(tau)) - 0.5 * self.rate**2 * tau[-1]
-        return tau[0] + (logsumexp(exponent, axis=-1) - math.log(len(self.members))) / self.rate
+        return tau[0] + (scipy.special.logsumexp(exponent, axis=-1) - math.log(len(self.members))) / self.rate
 
     def target(self, tau: Tau) -> np.ndarray:
         own = self._stack("target", tau) - 0.5 * self.rate * tau[-1]

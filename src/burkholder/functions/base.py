@@ -78,6 +78,10 @@ class BurkholderFunction:
         """sup of ⟨w, −g⟩ over that ball: what turns Σδx into the realised certificate."""
         raise BadInput("radius", radius, f"{self.name} has no ball of comparators; give a comparator w")
 
+    def worst(self, a: float, g: np.ndarray, radius: float | None, tau: Tau) -> float:
+        """sup of Σδŷ − ⟨w, Σδx⟩ − refine(w, τ) over that ball: the realised certificate against all of it."""
+        return a + self.support(g, radius)
+
     # --- for strategies: overridden where a stable closed form exists ------------------------------------
     def sign_flip(self, tau: Tau, x: np.ndarray) -> np.ndarray:
         """S3, unclipped: −(F(τ, x, L) − F(τ, x, −L)) / 2L, where F is U without the δŷ term."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, xlogy
+import scipy  # its parts are imported when first used: most runs never do
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, BurkholderFunction, Tau, positive, wide
@@ -58,7 +58,7 @@ class ExpertAdvice(BurkholderFunction):
 
     def value(self, tau: Tau) -> np.ndarray:
         a, g, clock = tau
-        log = (logsumexp(self._exponent(g, clock), axis=-1) - math.log(g.shape[-1])) / self.rate
+        log = (scipy.special.logsumexp(self._exponent(g, clock), axis=-1) - math.log(g.shape[-1])) / self.rate
         if self.second_order:
             return a + log
         return a + log - 0.5 * self.rate * np.square(self.lipschitz * self.feature_bound) * clock
@@ -71,16 +71,16 @@ class ExpertAdvice(BurkholderFunction):
         """The log-ratio of two moment generating functions under the current weights: no cancellation."""
         x = np.asarray(x, float)
         clock = tau[2] + np.square(x) if self.second_order else tau[2]
-        weights = log_softmax(self._exponent(tau[1], clock), axis=-1)
+        weights = scipy.special.log_softmax(self._exponent(tau[1], clock), axis=-1)
         step = self.rate * self.lipschitz * x
-        up, down = logsumexp(weights - step, axis=-1), logsumexp(weights + step, axis=-1)
+        up, down = scipy.special.logsumexp(weights - step, axis=-1), scipy.special.logsumexp(weights + step, axis=-1)
         return -(up - down) / (2.0 * self.lipschitz * self.rate)
 
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         w = np.asarray(w, float)
         if np.any(w < 0) or np.any(np.abs(w.sum(axis=-1) - 1.0) > 1e-9):
             raise BadInput("w", w, "comparators of experts are probability vectors")
-        divergence = xlogy(w, w).sum(axis=-1) + math.log(w.shape[-1])
+        divergence = scipy.special.xlogy(w, w).sum(axis=-1) + math.log(w.shape[-1])
         return divergence / self.rate + self._price(w, tau)
 
     def _price(self, w: np.ndarray, tau: Tau) -> np.ndarray:

@@ -16,6 +16,7 @@ from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
 from burkholder.geometries import Coordinates
 from burkholder.potentials import Mixture, Quadratic, batch
+from burkholder.potentials.dispatch import LARGEST
 
 CLOCKS = ("square", "gradient", "count")
 
@@ -162,7 +163,8 @@ class Linear(BurkholderFunction):
         x = np.asarray(x, float)
         slope = batch.slope(self.potential, self._reduced(tau[1]), tau[2], *self.memory(tau, x))
         if self.separable:
-            return -np.einsum("...i,...i->...", np.sign(tau[1]) * slope, x)
+            with np.errstate(over="ignore"):  # far outside what play reaches: held below 1e300, as in a stream
+                return -np.clip(np.sign(tau[1]) * slope * x, -LARGEST, LARGEST).sum(axis=-1)
         along = np.einsum("...i,...i->...", self.geometry.gradient(tau[1]), x)
         return -slope * along / self.root
 
@@ -191,12 +193,16 @@ class Linear(BurkholderFunction):
             g = g * (shrink if self.separable else shrink[..., None])
         if not self.remembers:
             return (np.zeros(count), g, s), x
-        size = self.lipschitz * self._size(x) * 10.0 ** rng.uniform(-2, 3, np.shape(s))
+        # sizes seen before x: any, and half of the time like x itself, where atoms are about to be deleted
+        near = np.where(rng.random(np.shape(s)) < 0.5, 0.3, 1.0)
+        size = self.lipschitz * self._size(x) * 10.0 ** (near * rng.uniform(-2, 3, np.shape(s)))
         top = np.where(size > 0, 0.5 / np.where(size > 0, size, 1.0), 0.0)
-        dead = np.floor(rng.uniform(0, self.potential.atoms + 1, np.shape(s)))
-        scale = np.where(top > 0, 10.0 ** rng.uniform(-2, 1.5, np.shape(s)) / np.where(top > 0, top, 1.0), 0.0)
+        dead = np.floor((self.potential.atoms + 1) * rng.random(np.shape(s)) ** 4)  # few more often than many
+        # g in units of the largest rate, or of the largest that x leaves alive: the one that decides
+        live = np.where(rng.random(np.shape(s)) < 0.5, top, np.exp2(-self.memory((g, g, s, top, dead), x)[1]) * top)
+        scale = np.where(live > 0, 10.0 ** rng.uniform(-2, 1.5, np.shape(s)) / np.where(live > 0, live, 1.0), 0.0)
         g = np.sign(g) * scale if self.separable else g / reduced[..., None] * scale[..., None]
-        s = np.square(scale * 10.0 ** rng.uniform(-0.5, 1.5, np.shape(s)))
+        s = np.square(scale * 10.0 ** rng.uniform(-2.0, 1.5, np.shape(s)))
         return (np.zeros(count), g, s, top, dead), x
 
     def comparators(self, rng: np.random.Generator, count: int, dim: int) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
 from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 VERSIONS = ("sign-flip", "tangent", "mixture")
 RULES = ("lowering", "doubling", "fixed")
@@ -121,7 +122,7 @@ class MatrixPrediction(BurkholderFunction):
         a, h, m, rate, frozen, _ = tau
         safe = np.where(rate > 0.0, rate, 1.0)
         if self.version == "mixture":
-            out = potential.mixture_value(a, h, m, self._rates(rate), self._masses(), self.scale, self.lipschitz)
+            out = spectral_mixture.value(a, h, m, self._rates(rate), self._masses(), self.scale, self.lipschitz)
         elif self.version == "tangent":
             out = potential.tangent_value(a, h, m, safe, self.radius)
         else:
@@ -162,7 +163,7 @@ class MatrixPrediction(BurkholderFunction):
     def _bound(self, nuclear: np.ndarray, tau: Tau) -> np.ndarray:
         if self.version == "mixture":
             rates = self._rates(tau[3])
-            return potential.mixture_bound(nuclear, tau[2], rates, self._masses(), self.scale, self.lipschitz)
+            return spectral_mixture.bound(nuclear, tau[2], rates, self._masses(), self.scale, self.lipschitz)
         return np.where(nuclear <= self.radius * (1 + 1e-9), self._price(tau), np.inf)
 
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:
@@ -181,7 +182,7 @@ class MatrixPrediction(BurkholderFunction):
         big = self._matrix(x)
         if self.version == "mixture":
             rates = self._rates(rate)
-            return potential.mixture_sign_flip(h, m, big, rates, self._masses(), self.scale, self.lipschitz, 1e300)
+            return spectral_mixture.sign_flip(h, m, big, rates, self._masses(), self.scale, self.lipschitz, 1e300)
         safe = np.where(rate > 0.0, rate, 1.0)
         return potential.sign_flip(h, m, big, safe, self.radius, self.lipschitz)
 

@@ -10,6 +10,7 @@ The ŷ-slot comes first so that new features append.
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import brentq
 
 from burkholder.functions.base import CLOSED, BurkholderFunction, Tau, positive, wide
 
@@ -84,6 +85,27 @@ class StronglyConvex(BurkholderFunction):
     def support(self, g: np.ndarray, radius: float | None) -> float:
         """Over the Euclidean ball, curvature left aside."""
         return positive("radius", 1.0 if radius is None else radius) * float(np.linalg.norm(g))
+
+    def worst(self, a: float, g: np.ndarray, radius: float | None, tau: Tau) -> float:
+        """With S = ρΣxxᵀ and b = ρΣŷx − g: sup of a − (ρ/2)Σŷ² + ⟨b, w⟩ − ½wᵀSw over ‖w‖ ≤ R.
+
+        Lagrange: every μ > 0 gives the upper bound a − (ρ/2)Σŷ² + ½bᵀ(S+μI)⁻¹b + ½μR², and the best μ the supremum.
+        """
+        size = positive("radius", 1.0 if radius is None else radius)
+        start = a - 0.5 * self.curvature * float(tau[1][0, 0])
+        b = -(g + self.curvature * tau[1][1:, 0])
+        steepest = float(np.linalg.norm(b)) / size
+        if steepest == 0.0:
+            return start
+        values, vectors = np.linalg.eigh(self.curvature * tau[1][1:, 1:])
+        values, along = np.maximum(values, 0.0), np.square(vectors.T @ b)
+
+        def excess(mu: float) -> float:  # ‖w(μ)‖²/R² − 1, falling in μ and at most 0 at ‖b‖/R
+            return float(np.sum(along / np.square(size * (values + mu)))) - 1.0
+
+        least = np.finfo(float).eps * steepest
+        mu = least if excess(least) <= 0.0 else float(brentq(excess, least, steepest * (1.0 + 1e-9), xtol=least))
+        return start + 0.5 * float(np.sum(along / (values + mu))) + 0.5 * mu * size**2
 
     def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         """(ρ/2)Σ(ŷ − ⟨w, x⟩)², which strong convexity gives back."""

@@ -46,8 +46,10 @@ class Mahalanobis:
 
 @dataclass(frozen=True)
 class Group:
-    """l_p over groups of the l_q norm within each: smoothness p + q − 2 (safe), p, q ≥ 2.
+    """l_p over groups of the l_q norm within each: smoothness max(p, q) − 1, p, q ≥ 2.
 
+    With n_j = ‖g_j‖_q, c_j = (n_j/‖g‖)^{p−2} and w = (|g_i|/n_j)^{q−2} inside group j, the second derivative of ½‖·‖²
+    along h is at most Σ_j c_j[(p−q)·ṅ_j² + (q−1)Σ_i w_i h_i²], and ṅ_j² ≤ Σ_i w_i h_i² ≤ ‖h_j‖_q², Σ_j c_j‖h_j‖_q² ≤ ‖h‖².
     `groups` lists the indices of each group; together they name every coordinate once.
     """
 
@@ -65,7 +67,7 @@ class Group:
 
     @property
     def smoothness(self) -> float:
-        return 1.0 if self.p == self.q == 2.0 else self.p + self.q - 2.0
+        return max(self.p, self.q) - 1.0
 
     def _parts(self, g: np.ndarray, q: float) -> np.ndarray:
         return np.stack([power_norm(g[..., list(group)], q) for group in self.groups], axis=-1)

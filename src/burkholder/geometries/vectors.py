@@ -9,8 +9,10 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.geometries.base import conjugate, power_gradient, power_norm
+from burkholder.records import record
 
 
+@record
 class Coordinates(NamedTuple):
     """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate."""
 
@@ -19,6 +21,7 @@ class Coordinates(NamedTuple):
         return 1.0
 
 
+@record
 class Euclidean(NamedTuple):
     """l_2, its own dual, smoothness 1."""
 
@@ -39,6 +42,7 @@ class Euclidean(NamedTuple):
         return power_gradient(g, 2.0)
 
 
+@record
 class PNorm(NamedTuple):
     """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}."""
 
@@ -61,6 +65,7 @@ class PNorm(NamedTuple):
         return power_gradient(g, self.p)
 
 
+@record
 class Supremum(NamedTuple):
     """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞."""
 

@@ -1,12 +1,14 @@
 """Catalogue functions with one constant moved the unsafe way: what a verification worth its name must refute.
 
 A mutant is the catalogue's own object with one factor changed on the way in or out of its formulas; no formula is
-written a second time. Constants that have room to spare (the theory does not claim them sharp) are moved further,
-by the factor stated.
+written a second time. A few constants are not sharp: the function stays a Burkholder function until the constant has
+been moved by more than its `room`, for the reason stated, and so refuting it there would be wrong. Such a mutant is moved
+past its room by the usual step (further where noted).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,25 +18,51 @@ from burkholder.functions import CATALOGUE, ExpertAdvice, Linear, MatrixPredicti
 from burkholder.functions import get as named
 from burkholder.functions.algebra import Combination, Minimum, Softmax
 from burkholder.functions.base import BurkholderFunction, Tau
-from burkholder.geometries import Group, Supremum
 from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, Quadratic, SquareRoot, harmonic
 
 
+class Room(NamedTuple):
+    """How far a constant can be moved before anything breaks (a factor), and why."""
+
+    factor: float
+    why: str
+
+
+SHARP = Room(1.0, "")
+# (z − ln(1+z))/z² falls in z: on z ≥ −½ it is largest at −½
+CURVED = Room(4.0 * math.log(2.0) - 2.0, "e^{z−cz²} ≤ 1+z holds on z ≥ −½ for every c ≥ 4 ln 2 − 2")
+# the root of z − z² = ln(1+z), z < 0
+CAPPED = Room(2.0 * 0.683802623752, "e^{z−z²} ≤ 1+z holds down to z = −0.6838, where both sides meet")
+# Hoeffding: log E_p e^{ηRX} ≤ ηX·E_p R + η²X²/8 for R in [1, 2], and the charges are at least κη²X²
+ALIKE = Room(0.25, "members of radius 1 and 2 jump together: by Hoeffding over [1, 2] a charge of η²γ/8 is enough")
+
+
 class Mutant(NamedTuple):
-    """A function that is no longer one, and which constant was moved by what factor."""
+    """A function that is no longer one, which constant was moved by what factor, and what room that constant has."""
 
     name: str
     constant: str
     factor: float
     function: BurkholderFunction
+    room: Room = SHARP
 
 
 def mutants(name: str, step: float = 0.05) -> Iterator[Mutant]:
-    """Every constant of a catalogue function, moved by `step` in the direction that breaks it."""
-    for constant, factor, change in _changes(named(name), step):
+    """Every constant of a catalogue function, moved by `step` (past its room) in the direction that breaks it."""
+    for constant, factor, change, room in _changes(named(name), step):
         function = named(name)
         change(function, factor)
-        yield Mutant(name, constant, factor, function)
+        yield Mutant(name, constant, factor, function, room)
+
+
+def within_room(name: str, share: float = 0.02) -> Iterator[Mutant]:
+    """The constants that are not sharp, moved almost as far as their room allows: these must not be refuted."""
+    for constant, _, change, room in _changes(named(name), 0.05):
+        if room is not SHARP:
+            factor = room.factor * (1.0 + share if room.factor < 1.0 else 1.0 - share)
+            function = named(name)
+            change(function, factor)
+            yield Mutant(name, constant, factor, function, room)
 
 
 def everything(step: float = 0.05) -> Iterator[Mutant]:
@@ -44,76 +72,69 @@ def everything(step: float = 0.05) -> Iterator[Mutant]:
 
 
 Change = Callable[[Any, float], None]
+Moved = tuple[str, float, Change, Room]
 
 
-def _changes(function: BurkholderFunction, step: float) -> Iterator[tuple[str, float, Change]]:
+def _changes(function: BurkholderFunction, step: float) -> Iterator[Moved]:
     less, more = 1.0 - step, 1.0 + step
     if isinstance(function, Linear):
         yield from _linear(function, less, more)
     elif isinstance(function, ExpertAdvice):
-        yield "½ before η²L²s_j" if function.second_order else "½ before ηL²X²t", less, _state(2)
-        yield "A(w)", less, _promise
+        yield "½ before η²L²s_j" if function.second_order else "½ before ηL²X²t", less, _state(2), SHARP
+        yield "A(w)", less, _promise, SHARP
     elif isinstance(function, StronglyConvex):
-        yield "c = L²/2ρ", less, _attribute("constant")
-        yield "A(w)", less, _promise
+        yield "c = L²/2ρ", less, _attribute("constant"), SHARP
+        yield "A(w)", less, _promise, SHARP
     elif isinstance(function, MatrixPrediction) and function.version != "tangent":
-        yield "½ before η²L²M", less, _state(2)
+        yield "½ before η²L²M", less, _state(2), SHARP
     elif isinstance(function, MatrixPrediction):
-        yield "1 before η²M (has room to spare)", 0.5, _state(2)
+        # past its room it fails where one direction weighs e^A a little and all others are still: play that follows
+        # no plan does not come by, so that it is moved further here
+        yield "1 before η²M", 0.5, _state(2), CURVED
     elif isinstance(function, ZigZag):
-        yield "β_p in U", less, _attribute("beta")
+        yield "β_p in U", less, _attribute("beta"), SHARP
         # U ≥ V touches where |x| = β|y|, so that α is pinned from both sides
-        yield "α_p", less, _attribute("alpha")
-        yield "α_p upwards", more, _attribute("alpha")
-        yield "A(w)", less, _promise
+        yield "α_p", less, _attribute("alpha"), SHARP
+        yield "α_p upwards", more, _attribute("alpha"), SHARP
+        yield "A(w)", less, _promise, SHARP
     elif isinstance(function, Softmax):
-        # charges are squares of the larger jump, members jump unequally: Hoeffding is not sharp for them
-        yield "½ before η²γ (has room to spare)", 0.0, _state(-1)
+        # to second order in the jumps the charge needed is η²γ/18
+        yield "½ before η²γ", less / 9.0, _charge, ALIKE
     elif isinstance(function, (Combination, Minimum)):
         which = -1 if isinstance(function, Minimum) else 0  # of the two, the least one makes the minimum
-        for what, factor, change in _linear(function.members[which], less, more):
+        for what, factor, change, room in _linear(function.members[which], less, more):
             if what != "A(w)":
-                yield f"a member's {what}", factor, _member(which, change)
+                yield f"a member's {what}", factor, _member(which, change), room
 
 
-def _linear(function: Any, less: float, more: float) -> Iterator[tuple[str, float, Change]]:
+def _linear(function: Any, less: float, more: float) -> Iterator[Moved]:
     potential = function.potential
     if isinstance(potential, Anytime):
-        if isinstance(function.geometry, Supremum):
-            yield "X (its β has room to spare)", 0.6, _record("unit")
-        else:
-            yield "X", less, _record("unit")
-        yield "e^0, the mass at the start", more, lambda f, k: _replace(f, offset=f.potential.offset + np.log(k))
-        yield "t", less, _state(2)
-        yield "½ before H_t", less, _harmonic
-        yield "A(w) (has room to spare)", 0.5, _promise
+        yield "X", less, _record("unit"), SHARP
+        yield "e^0, the mass at the start", more, lambda f, k: _replace(f, offset=f.potential.offset + np.log(k)), SHARP
+        yield "t", less, _state(2), SHARP
+        yield "½ before H_t", less, _harmonic, SHARP
+        yield "A(w)", less, _promise, SHARP
         return
     if isinstance(potential, Mixture):
-        # e^{z−cz²} ≤ 1+z on z ≥ −½ holds down to c = 0.7726
-        yield "1 before λ²s (has room to spare)", 0.5, _state(2)
-        # and with c = 1 it holds down to z = −0.684
-        yield "½ in λ ≤ 1/(2h) (has room to spare)", 4.0, _cap
-        yield "A(w) (has room to spare)", 0.5, _promise
+        yield "1 before λ²s", less * CURVED.factor, _state(2), CURVED
+        yield "½ in λ ≤ 1/(2h)", more * CAPPED.factor, _cap, CAPPED
+        yield "A(w)", less, _promise, SHARP
         return
-    spare = ""
-    if isinstance(function.geometry, (Group, Supremum)):  # their β is safe, not sharp
-        less, spare = 0.5, " (has room to spare)"
-    yield ("1 before Σ(L‖x‖)²" if function.clock == "square" else "1 before Σ(δ‖x‖)²") + spare, less, _growth
+    yield "1 before Σ(L‖x‖)²" if function.clock == "square" else "1 before Σ(δ‖x‖)²", less, _growth, SHARP
     if not function.separable:
-        yield "β" + spare, less, lambda f, k: setattr(f, "root", f.root * np.sqrt(k))
+        yield "β", less, lambda f, k: setattr(f, "root", f.root * np.sqrt(k)), SHARP
     else:
-        yield "1 before g", more, _state(1)
+        yield "1 before g", more, _state(1), SHARP
     if isinstance(potential, (SquareRoot, DavisWang)):
-        yield "the constant of V", less, _record("constant")
+        yield "the constant of V", less, _record("constant"), SHARP
     if isinstance(potential, DavisWang):
-        yield "c, the height of U_dw", less, _record("height")
-        yield "c upwards", more, _record("height")
-    if isinstance(potential, (SquareRoot, DavisWang, Quadratic)):
-        yield "A(w)", less, _promise
-    if isinstance(potential, Adaptive):
-        yield "A(w) (has room to spare)", 0.5, _promise
+        yield "c, the height of U_dw", less, _record("height"), SHARP
+        yield "c upwards", more, _record("height"), SHARP
+    if isinstance(potential, (SquareRoot, DavisWang, Quadratic, Adaptive)):
+        yield "A(w)", less, _promise, SHARP
     if isinstance(potential, Adaptive) and not function.separable:
-        yield "½, the power of v/D" + spare, less, _power
+        yield "½, the power of v/D", less, _power, SHARP
 
 
 # --- how a constant is moved ---------------------------------------------------------------------------------
@@ -149,6 +170,13 @@ def _state(part: int) -> Change:
             setattr(function, method, lambda tau, *rest, original=original: original(scaled(tau), *rest))
 
     return change
+
+
+def _charge(function: Any, factor: float) -> None:
+    """The charges γ of a soft maximum inside U, and the sign-flip rule of that U."""
+    value = function.value
+    function.value = lambda tau: value((*tau[:-1], factor * tau[-1]))
+    function.sign_flip = lambda tau, x: BurkholderFunction.sign_flip(function, tau, x)
 
 
 def _harmonic(function: Any, factor: float) -> None:

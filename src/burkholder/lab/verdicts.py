@@ -19,6 +19,11 @@ class Status(StrEnum):
     NOT_REFUTED = "not refuted"
     UNCHECKED = "not checked"
 
+    @classmethod
+    def of(cls, proved: bool, witness: object = None) -> Status:
+        """What a proof attempt concludes: it passed, or a point refutes it, or neither."""
+        return cls.PROVED if proved else cls.NOT_REFUTED if witness is None else cls.REFUTED
+
 
 @dataclass(frozen=True)
 class Witness:

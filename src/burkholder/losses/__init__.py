@@ -81,7 +81,7 @@ def label(loss: Any, y: Any, bound: float = math.inf) -> float:
     """
     try:
         number = float(y)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("y", y, "give a number") from None
     if is_classification(loss):
         if number == 1.0:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from burkholder.elementary import exp, log1p
 from burkholder.losses.dispatch import formulas
 
 
 def _logistic(loss, yhat, y):  # type: ignore[no-untyped-def]
     m = y * yhat
     # ln(1+e^{-m}) without overflow on either side; one exponential serves both formulas, without a branch
-    return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
+    return log1p(exp(-abs(m))) + max(-m, 0.0)
 
 
 def _logistic_slope(loss, yhat, y):  # type: ignore[no-untyped-def]
     m = y * yhat
-    e = math.exp(-abs(m))
+    e = exp(-abs(m))
     return -y * ((e if m > 0.0 else 1.0) / (1.0 + e))
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload, register_jitable
 
+from burkholder.records import record
+
 _VALUES: dict[type, Callable[..., float]] = {}
 _DERIVATIVES: dict[type, Callable[..., float]] = {}
 
@@ -18,10 +20,10 @@ _DERIVATIVES: dict[type, Callable[..., float]] = {}
 def formulas(value: Callable[..., float], derivative: Callable[..., float]) -> Callable[[type], type]:
     """Attach the two scalar formulas to a loss record."""
 
-    def attach(record: type) -> type:
-        _VALUES[record] = register_jitable(value)
-        _DERIVATIVES[record] = register_jitable(derivative)
-        return record
+    def attach(kind: type) -> type:
+        _VALUES[kind] = register_jitable(value)
+        _DERIVATIVES[kind] = register_jitable(derivative)
+        return record(kind)
 
     return attach
 

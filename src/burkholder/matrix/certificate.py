@@ -14,7 +14,7 @@ from burkholder.matrix import bet, graph, sign_flip, tangent
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.rules import mixture_grid
-from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 
 def direction_bound(ceiling: float, dimension: int) -> float:
@@ -109,7 +109,7 @@ class SignFlipCertificate(RatingsCertificate):
             joined, dimension, kappa, lipschitz = self.mixture
             rates, masses = mixture_grid(lipschitz)
             return joined + float(
-                potential.mixture_bound_from(nuclear, self.top, dimension, rates, masses, kappa, lipschitz)
+                spectral_mixture.bound_from(nuclear, self.top, dimension, rates, masses, kappa, lipschitz)
             )
         if self.radius is None or self.promised is None or nuclear > self.radius:
             raise BadInput("nuclear", nuclear, f"this learner was built for radius {self.radius:g}")

@@ -16,8 +16,8 @@ from burkholder.losses.dispatch import value
 from burkholder.matrix.certificate import RatingsCertificate, certify, certify_sign_flip, root_mean
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
+from burkholder.matrix.ids import Id, checked_id, items, nodes
 
-Id = str | int
 CHUNK = 2048
 
 
@@ -117,32 +117,14 @@ class MatrixCompletion:
 
     def predict(self, row: Id, column: Id) -> float:
         """The rating expected at (row, column); changes nothing."""
-        i, j = self._rows.get(_id("row", row), -1), self._columns.get(_id("column", column), -1)
+        i, j = self._rows.get(checked_id("row", row), -1), self._columns.get(checked_id("column", column), -1)
         return float(self._rating(self.engine.predict(i, j)))
 
     def update(self, row: Id, column: Id, rating: float) -> float:
         """Learn a rating; returns the prediction made before it."""
         label = np.array([self._label(rating)])
-        i, j = self._nodes([_id("row", row)], [_id("column", column)])
+        i, j = nodes(self._rows, self._columns, [checked_id("row", row)], [checked_id("column", column)])
         return float(self._play(i, j, label)[0, 0])
-
-    def _nodes(self, rows: Sequence[Id], columns: Sequence[Id]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Node numbers, new ids numbered in order of arrival."""
-        known_rows, known_columns = self._rows, self._columns
-        total = len(known_rows) + len(known_columns)
-        i, j = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        for t, (row, column) in enumerate(zip(rows, columns)):
-            node = known_rows.get(row)
-            if node is None:
-                node = known_rows[row] = total
-                total += 1
-            i[t] = node
-            node = known_columns.get(column)
-            if node is None:
-                node = known_columns[column] = total
-                total += 1
-            j[t] = node
-        return i, j
 
     def _play(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         out = self.engine.rounds(i, j, y)
@@ -164,7 +146,7 @@ class MatrixCompletion:
 
         Everything is checked before the first round: a bad rating leaves the state as it was.
         """
-        rows, columns, ratings = list(_items(rows)), list(_items(columns)), list(_items(ratings))
+        rows, columns, ratings = list(items(rows)), list(items(columns)), list(items(ratings))
         if not len(rows) == len(columns) == len(ratings):
             raise BadInput(
                 "rows, columns, ratings",
@@ -174,13 +156,13 @@ class MatrixCompletion:
         labels = np.empty(len(ratings))
         for t, (row, column, rating) in enumerate(zip(rows, columns, ratings)):
             try:
-                rows[t], columns[t], labels[t] = _id("row", row), _id("column", column), self._label(rating)
+                rows[t], columns[t], labels[t] = checked_id("row", row), checked_id("column", column), self._label(rating)
             except BadInput as error:
                 raise BadInput(f"{error.argument}s[{t}]", error.value, error.remedy) from None
         parts = [np.empty((0, 5))]
         for begin in range(0, len(labels), CHUNK):
             part = slice(begin, begin + CHUNK)
-            parts.append(self._play(*self._nodes(rows[part], columns[part]), labels[part]))
+            parts.append(self._play(*nodes(self._rows, self._columns, rows[part], columns[part]), labels[part]))
             if progress is not None:
                 progress(len(parts[-1]), f"MAE {self.mae:.4f} RMSE {self.rmse:.4f}")
         out = np.vstack(parts)
@@ -190,7 +172,7 @@ class MatrixCompletion:
         """The k columns of highest predicted rating, without those this row rated unless `seen`."""
         if k < 1:
             raise BadInput("k", k, "ask for at least one column")
-        i = self._rows.get(_id("row", row), -1)
+        i = self._rows.get(checked_id("row", row), -1)
         graph = self.engine.graph
         rated: set[int] = set()
         if i >= 0 and not seen:
@@ -286,20 +268,3 @@ def _add_up(loss, yhat, y, totals):  # type: ignore[no-untyped-def]
         totals[1] += abs(error)
         totals[2] += error * error
         totals[3] += value(loss, yhat[t], y[t])
-
-
-def _items(values: Any) -> Any:
-    """A sequence of plain Python values, from a list, an array or a column of a data frame."""
-    for name in ("tolist", "to_list"):
-        if hasattr(values, name):
-            return getattr(values, name)()
-    return values
-
-
-def _id(argument: str, value: Any) -> Id:
-    """Ids are strings or integers, kept apart: 7 and "7" are different."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise BadInput(argument, value, "give a string or an integer as id")
-    return int(value)

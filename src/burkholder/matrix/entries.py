@@ -108,13 +108,13 @@ class SignFlipEntries:
 
     def bound(self, nuclear: float | None = None) -> float:
         """What this path's ledger promises against ‖W‖_Σ ≤ r; under the mixture, ≤ nuclear."""
-        from burkholder.potentials import spectral as potential
+        from burkholder.potentials import spectral_mixture
 
         if self.rule.kind == MIXTURE:
             # PAID is κ at a fixed dimension; rows and columns that joined may have added to it
             joined = float(self.scalars[PAID]) - self.rule.radius
             return joined + float(
-                potential.mixture_bound_from(
+                spectral_mixture.bound_from(
                     0.0 if nuclear is None else nuclear,
                     self.top,
                     max(self.graph.nodes, 1),

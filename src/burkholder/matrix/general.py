@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
-from burkholder.matrix import blocks, sign_flip
+from burkholder.matrix import sign_flip
 from burkholder.matrix.inputs import Factors
 from burkholder.matrix.sign_flip import (
     ALONG,
@@ -30,7 +30,9 @@ from burkholder.matrix.sign_flip import (
     PAID,
     Rule,
 )
+from burkholder.matrix.spaces import Dense, Krylov, Space
 from burkholder.potentials import spectral as potential
+from burkholder.potentials import spectral_mixture
 
 Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
@@ -203,11 +205,11 @@ class GeneralEngine:
             logs = np.log(self.masses) + self.log_trace - math.log(self.dimension)
             pair = logs[:, None] + np.array(changes)
             plus, minus = potential.log_sum_exp(pair.T)
-            yhat = float(potential.signed_exp_gap(plus, minus, radius / lipschitz, bound))
+            yhat = float(spectral_mixture.signed_exp_gap(plus, minus, radius / lipschitz, bound))
         return float(min(max(yhat, -bound), bound)) + 0.0, spaces, steps  # + 0.0: no negative zero
 
-    def _space(self, X: Factors, rate: float, log_trace: float) -> _Space:
-        kind = _Dense if self._dense_round(X) else _Krylov
+    def _space(self, X: Factors, rate: float, log_trace: float) -> Space:
+        kind = Dense if self._dense_round(X) else Krylov
         return kind(self, X, rate, log_trace)
 
     def learn(self, X: Factors, yhat: float, delta: float, spaces: list[Any]) -> None:
@@ -231,7 +233,7 @@ class GeneralEngine:
         top = self._norm()
         if self.rule.kind == MIXTURE:
             return float(
-                potential.mixture_bound_from(
+                spectral_mixture.bound_from(
                     nuclear or 0.0,
                     top,
                     self.dimension,
@@ -275,73 +277,3 @@ class GeneralEngine:
 
                 parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
                 setattr(self, name, csr_matrix(parts, shape=(self.dimension, self.dimension)))
-
-
-class _Space:
-    """One rate's view of a round: `answer` for the prediction, `change` of log tr exp(A) after δ."""
-
-    answer: Array
-    steps = 0
-
-    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
-        raise NotImplementedError
-
-    def change(self, delta: float) -> float:
-        raise NotImplementedError
-
-
-class _Dense(_Space):
-    """By full eigendecompositions."""
-
-    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
-        A = engine.exponent(rate)
-        self.A = A if isinstance(A, np.ndarray) else A.toarray()
-        dense = X.dense()
-        self.H, self.M = rate * potential.hermitian(dense), engine.damping(rate) * potential.square(dense)
-        self.log_trace, self.tangent = log_trace, engine.tangent
-        if engine.tangent:
-            eigenvalues, vectors = np.linalg.eigh(self.A)
-            weights = np.exp(eigenvalues - potential.log_sum_exp(eigenvalues))
-            self.answer = np.array([np.sum((vectors * weights) @ vectors.T * self.H) / rate])
-        else:
-            lipschitz = engine.rule.lipschitz
-            self.answer = np.array([self.change(lipschitz), self.change(-lipschitz)])
-
-    def change(self, delta: float) -> float:
-        growth = delta**2 if self.tangent else 1.0
-        return float(potential.log_trace_exp(self.A + delta * self.H - growth * self.M)) - self.log_trace
-
-
-class _Krylov(_Space):
-    """By block Lanczos from the rows and columns that X spans."""
-
-    def __init__(self, engine: GeneralEngine, X: Factors, rate: float, log_trace: float) -> None:
-        d1, width, lipschitz = engine.shape[0], len(X.sizes), engine.rule.lipschitz
-        start = np.zeros((engine.dimension, 2 * width))
-        start[:d1, :width], start[d1:, width:] = X.left, X.right
-        sizes = np.diag(X.sizes)
-        zero = np.zeros_like(sizes)
-        self.H = rate * np.block([[zero, sizes], [sizes, zero]])
-        self.M = engine.damping(rate) * np.kron(np.eye(2), sizes**2)
-        self.log_trace, self.tangent = log_trace, engine.tangent
-        A = engine.exponent(rate)
-        if engine.tangent:
-
-            def answer(T: Array) -> Array:
-                return np.array([(blocks.small_exponential(T, 2 * width, log_trace) * self.H).sum() / rate])
-
-            tol = engine.rule.tol / engine.rule.radius
-        else:
-
-            def answer(T: Array) -> Array:
-                return blocks.trace_changes(T, [self._step(s * lipschitz) for s in (1.0, -1.0)], log_trace)
-
-            mixture = engine.rule.kind == MIXTURE
-            tol = engine.rule.tol * (1.0 if mixture else min(1.0, 2.0 * lipschitz * rate / engine.rule.radius))
-        self.T, self.answer, self.steps = blocks.converged(lambda V: np.asarray(A @ V), start, answer, tol)
-
-    def _step(self, delta: float) -> Array:
-        return np.asarray(delta * self.H - (delta**2 if self.tangent else 1.0) * self.M)
-
-    def change(self, delta: float) -> float:
-        return float(blocks.trace_changes(self.T, [self._step(delta)], self.log_trace)[0])

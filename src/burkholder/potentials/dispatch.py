@@ -13,6 +13,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload, register_jitable
 
+from burkholder.records import record
+
 LARGEST = 1e300  # predictions are held below this, so that nothing overflows to infinity
 
 _VALUES: dict[type, Callable[..., float]] = {}
@@ -29,14 +31,14 @@ def formulas(
 ) -> Callable[[type], type]:
     """Attach scalar formulas to a record: f itself, and what the strategies and property 2° need of it."""
 
-    def attach(record: type) -> type:
-        _VALUES[record] = register_jitable(value)
-        _TARGETS[record] = register_jitable(target or value)
+    def attach(kind: type) -> type:
+        _VALUES[kind] = register_jitable(value)
+        _TARGETS[kind] = register_jitable(target or value)
         if gap is not None:
-            _GAPS[record] = register_jitable(gap)
+            _GAPS[kind] = register_jitable(gap)
         if slope is not None:
-            _SLOPES[record] = register_jitable(slope)
-        return record
+            _SLOPES[kind] = register_jitable(slope)
+        return record(kind)
 
     return attach
 

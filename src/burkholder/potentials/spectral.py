@@ -110,30 +110,6 @@ def tangent_target(a: ArrayLike, H: ArrayLike, M: ArrayLike, rate: ArrayLike, ra
     return np.asarray(np.asarray(a) + radius / np.asarray(rate) * (largest(A) - np.log(A.shape[-1])))
 
 
-def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, lipschitz: float) -> Array:
-    """log Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D."""
-    H, M = np.asarray(H, dtype=float), np.asarray(M, dtype=float)
-    A = exponent(H[..., None, :, :], M[..., None, :, :], np.asarray(rates, dtype=float), lipschitz)
-    return log_sum_exp(log_trace_exp(A) + np.log(np.asarray(masses, dtype=float))) - np.log(A.shape[-1])
-
-
-def mixture_value(
-    a: ArrayLike,
-    H: ArrayLike,
-    M: ArrayLike,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
-) -> Array:
-    """U = a + κ·[Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D − 1]: no radius, no rate to choose. Σπ_k = 1.
-
-    Far outside what a stream can reach the value is too large for a float; it is then +inf, never NaN.
-    """
-    with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(a) + kappa * np.expm1(log_mixture(H, M, rates, masses, lipschitz)))
-
-
 def clipped(yhat: Array, bound: float) -> Array:
     """The projection on [-B, B]."""
     return np.clip(yhat, -bound, bound)
@@ -167,32 +143,6 @@ def tangent(H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: f
     return clipped(np.asarray(-radius * (P * hermitian(X)).sum((-2, -1))), bound)
 
 
-def mixture_sign_flip(
-    H: ArrayLike,
-    M: ArrayLike,
-    X: ArrayLike,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
-    bound: float = np.inf,
-) -> Array:
-    """The sign flip of `mixture_value`: ŷ = clip_B(−(κ/2L)(e^P − e^Q)), P, Q the log mixture after δ = ±L."""
-    squares, step = np.asarray(M) + square(X), lipschitz * hermitian(X)
-    plus = log_mixture(np.asarray(H) + step, squares, rates, masses, lipschitz)
-    minus = log_mixture(np.asarray(H) - step, squares, rates, masses, lipschitz)
-    return signed_exp_gap(plus, minus, kappa / lipschitz, bound)
-
-
-def signed_exp_gap(plus: Array, minus: Array, scale: float, bound: float = np.inf) -> Array:
-    """−(scale/2)(e^plus − e^minus), clipped to ±bound before anything is exponentiated."""
-    high, low = np.maximum(plus, minus), np.minimum(plus, minus)
-    with np.errstate(divide="ignore"):
-        log_size = np.log(scale / 2.0) + high + np.log(-np.expm1(low - high))
-    size = np.exp(np.minimum(log_size, np.log(min(bound, np.finfo(float).max / 2))))
-    return np.asarray(np.sign(minus - plus) * size)
-
-
 def bound(M: ArrayLike, rate: Any, radius: float, lipschitz: float) -> Array:
     """A = ½ηL²r‖ΣM‖ + r·log D/η (`corr:matrix_strategy`), of the sign-flip strategy at a fixed rate."""
     M = np.asarray(M)
@@ -203,36 +153,6 @@ def tangent_bound(M: ArrayLike, rate: Any, radius: float) -> Array:
     """A = ηr‖Σδ²M‖ + r·log D/η, of the tangent strategy at a fixed rate."""
     M = np.asarray(M)
     return np.asarray(rate * radius * largest(M) + radius * np.log(M.shape[-1]) / rate)
-
-
-def mixture_bound(
-    nuclear: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float
-) -> Array:
-    """A(W) = κ + min_k {½η_kL²ρ‖ΣM‖ + (ρ/η_k)(ln(ρD/(κπ_kη_k)) − 1)}, for every W at once, ρ = ‖W‖_Σ.
-
-    The inner term is the conjugate sup_z {ρz − κπ_k e^{η_k z}/D}; where its maximiser would be at z < 0 it is
-    still a valid upper bound, so nothing is cut off. ρ = 0 gives κ.
-    """
-    M = np.asarray(M)
-    return mixture_bound_from(nuclear, largest(M), M.shape[-1], rates, masses, kappa, lipschitz)
-
-
-def mixture_bound_from(
-    nuclear: ArrayLike,
-    top: ArrayLike,
-    dimension: int,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
-) -> Array:
-    """`mixture_bound` when ‖ΣM‖ = top and D = dimension are known already."""
-    eta = np.asarray(rates, dtype=float)
-    rho, norm = np.asarray(nuclear, dtype=float)[..., None], np.asarray(top, dtype=float)[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(rho * dimension / (kappa * np.asarray(masses) * eta)) - 1.0
-        terms = 0.5 * eta * lipschitz**2 * rho * norm + rho / eta * logs
-    return np.asarray(kappa + np.where(rho > 0.0, terms, 0.0).min(-1))
 
 
 def lowering_bound(ceiling: ArrayLike, dimension: int, radius: float, lipschitz: float) -> Array:

@@ -7,8 +7,9 @@ try:
 except ImportError:
     raise MissingExtra("river", "river") from None
 
+from burkholder.river.classifier import BurkholderClassifier
 from burkholder.river.experts import ExpertRegressor
-from burkholder.river.models import BurkholderClassifier, BurkholderRegressor
 from burkholder.river.recommender import BurkholderRecommender
+from burkholder.river.regressor import BurkholderRegressor
 
 __all__ = ["BurkholderClassifier", "BurkholderRecommender", "BurkholderRegressor", "ExpertRegressor"]

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from burkholder.errors import BadInput
+from burkholder.states.rounds_plain import plain
 
 Name = str | int
 
@@ -17,6 +18,8 @@ def named(x: Mapping[Hashable, Any]) -> dict[Name, float]:
     >>> named({"size": 3, "city": "Rome", "open": True, "age": None})
     {'size': 3.0, 'city=Rome': 1.0, 'open': 1.0, 'age?': 1.0}
     """
+    if type(x) is dict and plain(x):
+        return x  # as most rows are: nothing to rename
     out: dict[Name, float] = {}
     for key, value in x.items():
         name: Name = key if isinstance(key, (str, int)) else str(key)

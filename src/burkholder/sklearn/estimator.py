@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.named_learners import named_learner
 from burkholder.storage.portable import Portable
 
 
@@ -35,14 +36,7 @@ class StreamEstimator(Portable, BaseEstimator):
     # --- learners ----------------------------------------------------------------------------------------
     def _open(self) -> Any:
         """A fresh learner with these settings."""
-        options = dict(self.options or {})
-        if self.learner == "auto":
-            from burkholder.auto import Auto
-
-            return Auto(loss=self.loss, intercept=bool(self.intercept), **options)
-        from burkholder.learner import Learner
-
-        return Learner(self.learner, loss=self.loss, intercept=bool(self.intercept), **options)
+        return named_learner(self.learner, self.loss, bool(self.intercept), self.options)
 
     def _check_settings(self) -> None:
         if not (isinstance(self.passes, (int, np.integer)) and self.passes >= 1):

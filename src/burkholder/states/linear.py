@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 from numba import typeof
@@ -70,6 +71,7 @@ class LinearState:
         self.scalars[rounds.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
+        self.followers: list[WeakMethod[Callable[[], None]]] = []  # called when the arrays have changed
         self.before = np.zeros(0, self.dtype)  # a copy of the cells, reused by every long run
         self._reserve(64)
 
@@ -107,6 +109,9 @@ class LinearState:
         """What every single round is handed; the arrays change only when room is made."""
         self._fixed = (self.frame, self.potential, self.cells, self.scalars, self.scratch, self.width)
         self._play: Any = None
+        for follower in self.followers:
+            if (follow := follower()) is not None:
+                follow()
 
     def adopt(self, cells: np.ndarray) -> None:
         self.cells = cells
@@ -118,7 +123,7 @@ class LinearState:
             self._reserve(width)
         return self.row_indices, self.row_values
 
-    def _entry(self, loop: Any, key: Any, arguments: tuple[Any, ...]) -> Any:
+    def entry(self, loop: Any, key: Any, arguments: tuple[Any, ...]) -> Any:
         """The machine code for these argument types: numba's own look-up costs more than a whole round."""
         if (found := self._entries.get(key)) is None:
             found = self._entries[key] = loop.compile(tuple(typeof(a) for a in arguments))
@@ -163,7 +168,7 @@ class LinearState:
         return raw
 
     def _bind_play(self) -> Any:
-        entry = self._entry(rounds_loops.one_play, "play", (*self._fixed, 1))
+        entry = self.entry(rounds_loops.one_play, "play", (*self._fixed, 1))
         self._play = partial(entry, *self._fixed)
         return self._play
 
@@ -176,7 +181,7 @@ class LinearState:
         n = self._load(indices, values)
         while True:
             arguments = (self.frame, *self._fixed[2:], n, float(yhat), float(delta))
-            size = self._entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
+            size = self.entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
             if size == size:
                 return size
             self._mend(n)
@@ -185,7 +190,7 @@ class LinearState:
         """A function (n, y, weight) → ŷ that plays, settles and learns the row in the row buffers in one call."""
         last = loss, float(bound), ledger
         arguments = (*self._fixed, *last, 1, 1.0, 1.0)
-        entry = self._entry(rounds_loops.one_round, type(loss), arguments)
+        entry = self.entry(rounds_loops.one_round, type(loss), arguments)
 
         fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
 

@@ -16,10 +16,14 @@ import math
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+from numba import types
 from numba.extending import overload, register_jitable
 
 from burkholder.geometries import Coordinates, Euclidean
 from burkholder.potentials import anchored
+from burkholder.prefetch import prefetch, prefetch_near
+from burkholder.records import record
 
 # Slots of `scalars`.
 A, S, TOP, DEAD = 0, 1, 2, 3  # Σδŷ; the clock and the memory of a norm's potential
@@ -37,21 +41,26 @@ X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
 # compiled code costs as much as ten entries.
 ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
 SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
+FORESIGHT = 400  # entries between what is gathered and what is asked of the streams
 LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
 
+@record
 class Square(NamedTuple):
     """s = Σ(L·size(x))², strategy S3."""
 
 
+@record
 class Gradient(NamedTuple):
     """s = Σ(δ·size(x))², strategy S4."""
 
 
+@record
 class Count(NamedTuple):
     """s = the number of rounds, strategy S3."""
 
 
+@record
 class Power(NamedTuple):
     """An l_p norm of g, p ≥ 2. `whole` is p when p is a small whole number, else 0; `top` 1: features by max|x_i|."""
 
@@ -60,10 +69,12 @@ class Power(NamedTuple):
     top: int
 
 
+@record
 class Remembering(NamedTuple):
     """Per coordinate, for potentials that delete atoms: each coordinate has its own memory."""
 
 
+@record
 class Frame(NamedTuple):
     """Everything but the potential that a compiled round needs to know of its Burkholder function."""
 
@@ -94,11 +105,11 @@ def _module(frame: Any) -> ModuleType:
     return importlib.import_module(f"burkholder.states.{_MODULES[_field(frame, 'geometry')]}")
 
 
-def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
-    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x, rising).
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x).
 
-    Unless the caller is `sure` of the indices, `rising` is False, and nothing else means anything, when they do
-    not rise within [0, dim): such a row needs a second look (`rounds_rows`).
+    The row is sound (`rounds_rows`), `squares` is Σx². `ahead` are those of the entries a row further on, as many, whose cells
+    are asked for on the way; None when nothing is known of what comes.
     """
     raise NotImplementedError("only inside compiled loops")
 
@@ -114,7 +125,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
 
 
 @overload(recall)
-def _recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+def _recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     return _module(frame).recall
 
 
@@ -142,6 +153,28 @@ def _tick(frame, size, delta):
     if clock is Gradient:
         return lambda frame, size, delta: (delta * size) * (delta * size)
     return lambda frame, size, delta: 1.0
+
+
+def foresee(cells, width, indices, values, ahead, start):
+    """Ask for what the coming entries need, eight at a time, between two steps of gathering.
+
+    The cells of a row later, and the streams themselves further on: without this half of a sparse round is waiting.
+    """
+    raise NotImplementedError("only inside compiled loops")
+
+
+@overload(foresee, inline="always")
+def _foresee(cells, width, indices, values, ahead, start):
+    if isinstance(ahead, types.NoneType):
+        return lambda cells, width, indices, values, ahead, start: None
+
+    def ask(cells, width, indices, values, ahead, start):
+        prefetch(values, start + FORESIGHT)
+        prefetch(indices, start + FORESIGHT)
+        for k in range(start, start + LANES):
+            prefetch_near(cells, width * np.int64(ahead[k]))
+
+    return ask
 
 
 @register_jitable

@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
-from burkholder.states.rounds import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, tick
-from burkholder.states.rounds_rows import rising
+from burkholder.simd import all8, gather_pairs8, load8, scatter_pairs8, store, total8
+from burkholder.states.rounds import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
 
 
 def respond(frame, potential, g, s, values, out):
@@ -53,32 +54,22 @@ def largest(values):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
-    g, s = scratch[G_ROW], scratch[S_ROW]
-    n, x = indices.size, scratch[X_ROW]
-    whole = n - n % 4
-    before = np.int64(-1)
-    for block in range(0, whole, 4):
-        if not (sure or rising(before, indices, block, dim)):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before = np.int64(indices[block + 3])
-        for k in range(block, block + 4):
-            at = np.uint64(2) * np.uint64(indices[k])
-            g[k] = cells[at]
-            s[k] = cells[at + np.uint64(1)]
-            x[k] = values[k]
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+    n, g, s, x = indices.size, scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
+    whole = n - n % LANES
+    for k in range(0, whole, LANES):
+        foresee(cells, 2, indices, values, ahead, k)
+        first, second = gather_pairs8(cells, indices, k)
+        store(g, k, first)
+        store(s, k, second)
+        store(x, k, load8(values, k))
     for k in range(whole, n):
-        if not (sure or before < indices[k] < dim):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before = np.int64(indices[k])
         at = np.uint64(2) * np.uint64(indices[k])
-        g[k] = cells[at]
-        s[k] = cells[at + np.uint64(1)]
-        x[k] = values[k]
+        g[k], s[k], x[k] = cells[at], cells[at + np.uint64(1)], values[k]
     for k in range(n, -(-n // LANES) * LANES):
         g[k], s[k], x[k] = 0.0, 1.0, 0.0
     # the largest |x_i| is asked for only when the function assumes a limit on it
-    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, True
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
 
 
 @register_jitable
@@ -86,21 +77,23 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
     n = -(-indices.size // LANES) * LANES
     out = scratch[OUT_ROW, :n]
     unit = respond(frame, potential, scratch[G_ROW, :n], scratch[S_ROW, :n], scratch[X_ROW, :n], out)
-    # four sums at once: one alone would wait for each addition to end
-    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-    for k in range(0, n, 4):
-        t0 += out[k]
-        t1 += out[k + 1]
-        t2 += out[k + 2]
-        t3 += out[k + 3]
-    return -((t0 + t1) + (t2 + t3)) / unit
+    sums = all8(0.0)
+    for k in range(0, n, 8):
+        sums = sums + load8(out, k)
+    return -total8(sums) / unit
 
 
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[A] += delta * yhat
+    n = indices.size
+    whole = n - n % LANES
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    for k in range(indices.size):
+    for k in range(-(-n // LANES) * LANES):  # as vector code
+        g[k] = fma(delta, x[k], g[k])
+        s[k] += tick(frame, x[k], delta)
+    for k in range(0, whole, LANES):
+        scatter_pairs8(cells, indices, k, load8(g, k), load8(s, k))
+    for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
-        cells[at] = g[k] + delta * x[k]
-        cells[at + np.uint64(1)] = s[k] + tick(frame, x[k], delta)
+        cells[at], cells[at + np.uint64(1)] = g[k], s[k]

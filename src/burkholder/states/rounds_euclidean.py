@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
+from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
+from burkholder.simd import all8, gather8, load8, multiply_add, scatter8, store, total8
 from burkholder.states.rounds import (
     DEAD,
     DIM,
     DRIFT,
+    G_ROW,
+    LANES,
     POWER,
     RESUMS,
     SCALE,
@@ -27,12 +30,12 @@ from burkholder.states.rounds import (
     A,
     S,
     by_clock,
+    foresee,
     memory,
     power_of_two,
     tick,
 )
 from burkholder.states.rounds_coordinates import largest
-from burkholder.states.rounds_rows import rising
 
 SAFE, TINY = 1e200, 1e-200  # sums of squares in between need no scaling
 PATIENCE = 16.0  # entries absorbed per coordinate between two sums: the sum then costs a few per cent
@@ -52,45 +55,31 @@ def _unit_of(cells):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
-    # four sums at once: one alone would wait for each addition to end
-    n = indices.size
-    whole = n - n % 4
-    d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
-    q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
-    before = np.int64(-1)
-    for k in range(0, whole, 4):
-        if not (sure or rising(before, indices, k, dim)):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before = np.int64(indices[k + 3])
-        x0, x1, x2, x3 = float(values[k]), float(values[k + 1]), float(values[k + 2]), float(values[k + 3])
-        d0 += cells[indices[k]] * x0
-        d1 += cells[indices[k + 1]] * x1
-        d2 += cells[indices[k + 2]] * x2
-        d3 += cells[indices[k + 3]] * x3
-        q0 += x0 * x0
-        q1 += x1 * x1
-        q2 += x2 * x2
-        q3 += x3 * x3
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+    n, g = indices.size, scratch[G_ROW]
+    whole = n - n % LANES
+    even, odd = all8(0.0), all8(0.0)  # two sums at once: one alone would wait for each addition to end
+    for k in range(0, whole, LANES):
+        foresee(cells, 1, indices, values, ahead, k)
+        here = gather8(cells, indices, k, 1, 0)
+        store(g, k, here)
+        even, odd = odd, multiply_add(here, load8(values, k), even)
+    dot = total8(even + odd)
     for k in range(whole, n):
-        if not (sure or before < indices[k] < dim):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before, x0 = np.int64(indices[k]), float(values[k])
-        d0 += cells[indices[k]] * x0
-        q0 += x0 * x0
-    dot, squares = (d0 + d1) + (d2 + d3), (q0 + q1) + (q2 + q3)
+        g[k] = cells[indices[k]]
+        dot = fma(g[k], values[k], dot)
     if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
-        return dot, squares, 1.0, math.sqrt(squares), True
+        return dot, squares, 1.0, math.sqrt(squares)
     top = largest(values)
     if top == 0.0:
-        return 0.0, 0.0, 1.0, 0.0, True
+        return 0.0, 0.0, 1.0, 0.0
     unit, inverse = power_of_two(top), 1.0 / scalars[SCALE]
     dot, squares = 0.0, 0.0
     for k in range(indices.size):
         x = values[k] / unit
         dot += (cells[indices[k]] * inverse) * x
         squares += x * x
-    return dot, squares, unit, unit * math.sqrt(squares), True
+    return dot, squares, unit, unit * math.sqrt(squares)
 
 
 def play(frame, potential, scalars, seen):
@@ -98,17 +87,19 @@ def play(frame, potential, scalars, seen):
 
 
 def _tangent(frame, potential, scalars, seen):
-    dot, _squares, unit, size, _ = seen
+    dot, _squares, unit, size = seen
     length = math.sqrt(scalars[POWER])
     if length == 0.0:
         return 0.0
     top, dead = memory(frame, scalars, size)
     norm = scalars[SCALE] * length / frame.root
-    return -slope(potential, norm, scalars[S], top, dead) * (dot / length * unit) / frame.root
+    # everything that can be is worked out before ⟨g, x⟩ is known: until ŷ is, the processor has nothing else to do
+    factor = -slope(potential, norm, scalars[S], top, dead) / (length * frame.root) * unit
+    return factor * dot
 
 
 def _sign_flip(frame, potential, scalars, seen):
-    dot, squares, unit, size, _ = seen
+    dot, squares, unit, size = seen
     # in units of the larger of ‖g‖'s scale and L‖x‖'s
     step = frame.lipschitz * unit
     scale = max(scalars[SCALE], step)
@@ -169,13 +160,16 @@ def resum(cells, scalars):
 
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    dot, squares, unit, size, _ = seen
+    dot, squares, unit, size = seen
     scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
-    n = indices.size
-    for k in range(n):
-        cells[indices[k]] += delta * values[k]
+    n, g = indices.size, scratch[G_ROW]
+    whole, change = n - n % LANES, all8(delta)
+    for k in range(0, whole, LANES):
+        scatter8(cells, indices, k, 1, 0, multiply_add(change, load8(values, k), load8(g, k)))
+    for k in range(whole, n):
+        cells[indices[k]] = fma(delta, values[k], g[k])
     scalars[TOUCHED] += n
     power, step = scalars[POWER], delta * (unit / scalars[SCALE])
     grown = power + step * (2.0 * dot + step * squares)

@@ -27,7 +27,9 @@ from burkholder.states.rounds import (
     answer,
     recall,
 )
-from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, study
+from burkholder.states.rounds_rows import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
+
+NEXT = 100  # entries between those of a row and those whose cells are asked for while it is gathered
 
 
 @register_jitable
@@ -72,13 +74,16 @@ def stream(
             scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
         top = here[here.size - 1] + 1.0 if here.size > 0 else 0.0
-        seen = recall(frame, cells, scalars, scratch, here, x, dim, False)
-        if not (seen[4] and clean(x, frame.largest)):
+        later = min(indptr[row] + NEXT, max(indptr[y.size] - here.size, 0))
+        ahead = indices[later : later + here.size]
+        squares, small = squared(x)
+        if not (orderly(here, dim) and clean(squares, small, frame.largest)):
             scalars[CODE], count, top = study(here, x, dim, frame.largest, merged_indices, merged_values, table)
             if scalars[CODE] != FINE:
                 return row
             here, x = merged_indices[:count], merged_values[:count]
-            seen = recall(frame, cells, scalars, scratch, here, x, dim, True)
+            squares, _ = squared(x)
+        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
         raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
         yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
         if scalars[CODE] != FINE:
@@ -115,7 +120,7 @@ def stream_dense(
         if scalars[CODE] != FINE:
             return row
         here, x = merged_indices[:count], merged_values[:count]
-        seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
+        seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
         raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
         yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
         if scalars[CODE] != FINE:
@@ -131,28 +136,28 @@ def _opened(frame, cells, scalars, scratch, width, n):
     scalars[CODE] = FINE
     dim = cells.size // width
     indices, values = scratch[ROW_INDICES].view(np.uint64)[:n], scratch[ROW_VALUES, :n]
-    rises, top = True, 0.0
-    for k in range(n):
-        rises &= (k == 0 or indices[k - 1] < indices[k]) & (indices[k] < dim)
-    if rises and clean(values, frame.largest):
-        if n > 0:
-            top = indices[n - 1] + 1.0
-        return indices, values, top
+    squares, small = squared(values)
+    if orderly(indices, dim) and clean(squares, small, frame.largest):
+        return indices, values, indices[n - 1] + 1.0 if n > 0 else 0.0
     merged_indices, merged_values = scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES]
     table = scratch[TABLE_ROW : TABLE_ROW + 2].reshape(2 * scratch.shape[1]).view(np.int32)
     scalars[CODE], count, top = study(indices, values, dim, frame.largest, merged_indices, merged_values, table)
     return merged_indices[:count], merged_values[:count], top
 
 
-@lean
-def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
-    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
-    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
-    if scalars[CODE] != FINE:
-        return math.nan
+@register_jitable
+def played(frame, potential, cells, scalars, scratch, here, x):
+    """The raw prediction for a row whose indices are known to be good and distinct, its values to be fit."""
+    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
+    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+
+
+@register_jitable
+def learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight):
+    """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
     for k in range(ledger.size):
         scratch[BOOK_ROW, k] = ledger[k]
-    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
+    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
     raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
     yhat, delta = _settled(frame, loss, scalars, x, raw, y, weight, seen[3], bound, ledger)
     if scalars[CODE] != FINE:
@@ -166,13 +171,21 @@ def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, led
 
 
 @lean
+def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
+    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
+    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
+    if scalars[CODE] != FINE:
+        return math.nan
+    return learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight)
+
+
+@lean
 def one_play(frame, potential, cells, scalars, scratch, width, n):
     """The raw prediction for the row in the row buffers; NaN with a verdict in CODE when it cannot be played."""
     here, x, _ = _opened(frame, cells, scalars, scratch, width, n)
     if scalars[CODE] != FINE:
         return math.nan
-    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
-    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+    return played(frame, potential, cells, scalars, scratch, here, x)
 
 
 @lean
@@ -185,9 +198,20 @@ def one_learn(frame, cells, scalars, scratch, width, n, yhat, delta):
         return math.nan
     if top > scalars[DIM]:
         scalars[DIM] = top
-    seen = recall(frame, cells, scalars, scratch, here, x, 0, True)
+    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
     absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
     return seen[3]
+
+
+@lean
+def within(indices, values, dim, limit):
+    """Whether all indices lie below dim and all |values| within the limit; no NaN does."""
+    good = True
+    for k in range(indices.size):
+        good &= indices[k] < dim
+    for k in range(values.size):
+        good &= abs(values[k]) <= limit
+    return good
 
 
 @lean

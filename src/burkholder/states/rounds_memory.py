@@ -14,13 +14,9 @@ from burkholder.states.rounds_coordinates import largest
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     atoms, lipschitz = frame.atoms, frame.lipschitz
-    before = np.int64(-1)
     for k in range(indices.size):
-        if not (sure or before < indices[k] < dim):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before = np.int64(indices[k])
         at = np.uint64(4) * np.uint64(indices[k])
         scratch[G_ROW, k] = cells[at]
         scratch[S_ROW, k] = cells[at + np.uint64(1)]
@@ -29,7 +25,7 @@ def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
         top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, size)
         scratch[TOP_ROW, k] = top
         scratch[DEAD_ROW, k] = dead
-    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, True
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
 
 
 @register_jitable

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba.extending import overload, register_jitable
 
 from burkholder.potentials import gap, slope
@@ -61,13 +60,9 @@ def raised(z, p, whole):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
-    """(max|x|, 0, the scale of the round, size of x, rising)."""
-    before = np.int64(-1)
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+    """(max|x|, 0, the scale of the round, size of x)."""
     for k in range(indices.size):
-        if not (sure or before < indices[k] < dim):
-            return 0.0, 0.0, 1.0, 0.0, False
-        before = np.int64(indices[k])
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
     size = top
@@ -79,7 +74,7 @@ def recall(frame, cells, scalars, scratch, indices, values, dim, sure):
     scale = scalars[SCALE]
     if frame.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
         scale = power_of_two(frame.lipschitz * top)
-    return top, 0.0, scale, size, True
+    return top, 0.0, scale, size
 
 
 @register_jitable
@@ -117,7 +112,7 @@ def _tangent(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen):
     p, whole = frame.geometry.p, frame.geometry.whole
-    _, _, scale, size, _ = seen
+    _, _, scale, size = seen
     old, up, down = 0.0, 0.0, 0.0
     for k in range(indices.size):
         g, d = scratch[G_ROW, k] / scale, frame.lipschitz * values[k] / scale
@@ -167,7 +162,7 @@ def resum(frame, cells, scratch, indices, scalars):
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     p, whole = frame.geometry.p, frame.geometry.whole
-    top, _, scale, size, _ = seen
+    top, _, scale, size = seen
     scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)

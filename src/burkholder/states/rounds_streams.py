@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import typeof
 from numpy.typing import ArrayLike
 
 from burkholder import ledger as account
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
     from burkholder.states.linear import LinearState
 
 LARGEST_SLOPE = 1e100  # targets and slopes beyond this get the careful treatment
+_LONG = 4  # entries a cell from which a copy of all cells costs next to nothing beside the run
 LARGEST = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e15}  # |L·x_i| beyond this: squares would not fit
 
 
-def _machine_code(loop: Any, arguments: tuple[Any, ...]) -> Any:
-    """A loop compiled for these arguments, or found on disk."""
-    return loop.compile(tuple(typeof(a) for a in arguments))
+def _machine_code(state: LinearState, loop: Any, loss: Any, given: tuple[np.ndarray, ...], arguments: tuple[Any, ...]) -> Any:
+    """A loop compiled for these arguments, or found on disk. Only what is `given` from outside can change its type."""
+    kinds = tuple((array.dtype.char, array.flags.writeable, array.flags.aligned) for array in given)
+    return state.entry(loop, (loop.__name__, type(loss), kinds), arguments)
 
 
 def run(
@@ -39,8 +40,9 @@ def run(
     out = np.empty(y.size)
     merged = np.zeros(0, indices.dtype), np.zeros(0, values.dtype)
     touched, row = slice(int(indptr[0]), int(indptr[-1])), 0
-    fine = _certain(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
-    undo = None if fine else _keep(state, ledger, indices[touched])
+    short = touched.stop - touched.start < _LONG * state.capacity
+    fine = short and _certain(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
+    undo = None if fine else _keep(state, ledger, indices[touched] if short else None)
     while True:
         if merged[0].size != state.scratch.shape[1]:
             merged = np.zeros(state.scratch.shape[1], indices.dtype), np.zeros(state.scratch.shape[1], values.dtype)
@@ -48,7 +50,7 @@ def run(
             state.frame, state.potential, loss, state.cells, state.scalars, state.scratch, *merged, state.table,
             state.width, indptr, indices, values, y, weight, bound, ledger, out, row,
         )  # fmt: skip
-        row = _machine_code(rounds_loops.stream, arguments)(*arguments)
+        row = _machine_code(state, rounds_loops.stream, loss, (indptr, indices, values, y, weight), arguments)(*arguments)
         if row == y.size:
             return out
         here = slice(int(indptr[row]), int(indptr[row + 1]))
@@ -90,7 +92,7 @@ def run_dense(
         state.frame, state.potential, loss, state.cells, state.scalars, state.scratch, *merged, rows, y, weight,
         bound, ledger, out,
     )  # fmt: skip
-    row = _machine_code(rounds_loops.stream_dense, arguments)(*arguments)
+    row = _machine_code(state, rounds_loops.stream_dense, loss, (rows, y, weight), arguments)(*arguments)
     if row < y.size:
         code = state.scalars[rounds.CODE]
         undo()
@@ -118,7 +120,7 @@ def _run_slowly(state, indptr, indices, values, y, weight, loss, bound, ledger) 
 
 
 def _certain(state, indptr, indices, values, y, weight, loss, bound) -> bool:  # type: ignore[no-untyped-def]
-    """Whether no row can be refused, so that nothing need be kept to undo: three quick looks at the arrays.
+    """Whether no row can be refused, so that nothing need be kept to undo: one quick look at the arrays.
 
     Only for losses with a Lipschitz constant: then δ, and with it every number that is stored, is bounded ahead.
     NaN makes a comparison false, and so is never certain.
@@ -126,22 +128,20 @@ def _certain(state, indptr, indices, values, y, weight, loss, bound) -> bool:  #
     steep = float(loss.lipschitz(bound)) * float(np.max(weight, initial=0.0))
     if not indices.size or not (np.min(weight, initial=0.0) >= 0.0 and steep <= LARGEST_SLOPE):
         return False
-    if not (np.max(y) <= LARGEST_SLOPE and np.min(y) >= -LARGEST_SLOPE) or np.max(indices) >= 2**31 - 1:
+    if not (np.max(y) <= LARGEST_SLOPE and np.min(y) >= -LARGEST_SLOPE):
         return False
     # repeated indices add up, at most as often as a row is long
-    reach = max(float(np.max(values)), -float(np.min(values))) * float(np.max(np.diff(indptr)))
-    limit = state.frame.largest
-    return reach <= limit and reach * steep <= limit * state.frame.lipschitz
+    limit = state.frame.largest * min(1.0, state.frame.lipschitz / max(steep, 1e-300)) / float(np.max(np.diff(indptr)))
+    return rounds_loops.within(indices, values, 2**31 - 1, limit)
 
 
 def _keep(state: LinearState, ledger: np.ndarray, indices: np.ndarray | None = None) -> Callable[[], None]:
     """Remember ζ and the ledger before a run; the result puts them back.
 
-    A copy of all cells when the run touches many times more entries than there are cells (or is not said to
-    touch which), else of those it will touch: neither costs more than a few per cent of a long run.
+    A copy of all cells when it is not said which the run will touch, else of those.
     """
     scalars, book, size = state.scalars.copy(), ledger.copy(), state.cells.size
-    if indices is None or indices.size >= 4 * state.capacity:
+    if indices is None:
         if state.before.size != size:
             state.before = np.empty(size, state.dtype)
         np.copyto(state.before, state.cells)

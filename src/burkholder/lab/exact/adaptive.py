@@ -71,7 +71,7 @@ def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, second
     found = nonpositive(step, (0.0, float(reach), 0.0, 1.5708), seconds)
     arithmetic = f"arb branch and bound, {found.boxes} boxes, centred form, divided by d² near d = 0"
     witness = _witness(found.witness, step) if found.witness else None
-    status = Status.PROVED if found.proved else Status.REFUTED if witness else Status.NOT_REFUTED
+    status = Status.of(found.proved, witness)
     note = f"gave up at x in [{found.stuck[0]}, {found.stuck[1]}]" if found.stuck else ""
     domain = f"|g| ≤ {reach:g}·√D, every D > 0, every d, in any inner-product space"
     return Verdict("3'", status, _statement(step), domain, arithmetic, witness,
@@ -91,7 +91,7 @@ def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20
     violation = -log / 2 + theta * u * (1 / k - x2) + 2 * theta * theta * x2 * u * (1 - u) / k > 0
     outcome, _, _ = decide({"step": [x2 >= 0, u >= 0, u < 1, log >= u, violation]}, seconds)
     proved = outcome == "none" and lemmas.logarithm() and lemmas.hyperbolic("1/2")
-    return Verdict("3'", Status.PROVED if proved else Status.NOT_REFUTED, _statement(step),
+    return Verdict("3'", Status.of(proved), _statement(step),
                    "all g, d of any inner-product space, all D > 0",
                    f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}", seconds=time.perf_counter() - started,
                    note="" if proved else "the two lemmas do not suffice at these constants")

@@ -123,8 +123,7 @@ def step(nu: Number | None = None, c: Number | None = None, seconds: float = 25.
         return Verdict("3'", Status.NOT_REFUTED, statement, "|x| ≤ ν√s", arithmetic, points=found.boxes,
                        seconds=found.seconds, note=f"undecided near {found.stuck or found.witness}")
     tried, witness = _search(*_given(nu, c))
-    status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("3'", status, statement, "x/√s ∈ [0,2], d/√s ∈ (0,2]", "ball arithmetic on a rational grid",
+    return Verdict("3'", Status.of(False, witness), statement, "x/√s ∈ [0,2], d/√s ∈ (0,2]", "ball arithmetic on a rational grid",
                    witness, points=tried, seconds=time.perf_counter() - started)
 
 
@@ -142,8 +141,7 @@ def majorises(nu: Number | None = None, c: Number | None = None) -> Verdict:
         residual = ball(x) - zero - factor * shape(ball(x))[0]
         if ball(x) <= zero and residual > 0 and (witness is None or float(residual.lower()) > witness.residual):
             witness = Witness({"x": str(x), "s": "1"}, float(residual.lower()), "ball arithmetic at a rational point")
-    status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("2", status, statement, domain, "ball arithmetic on a rational grid", witness, points=1001,
+    return Verdict("2", Status.of(False, witness), statement, domain, "ball arithmetic on a rational grid", witness, points=1001,
                    seconds=time.perf_counter() - started)
 
 

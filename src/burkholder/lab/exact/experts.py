@@ -33,13 +33,10 @@ def two(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
     statement = f"E U(τ+T(·,εL)) ≤ U(τ), U = a + (1/η)·log(½Σe^(−ηg_j)) − {kappa}·ηL²X²t"
     domain = "two experts, all weights, all |x_j| ≤ X, all η, L > 0"
     arithmetic = f"z3 nlsat, with {lemmas.COSH}"
-    witness = None
-    if outcome == "none" and lemmas.hyperbolic(kappa):
-        status, note = Status.PROVED, "also convex in δ: log-sum-exp of functions affine in δ"
-    else:
-        witness = _witness(kappa)
-        status, note = (Status.REFUTED, "") if witness else (Status.NOT_REFUTED, "")
-    return Verdict("3'", status, statement, domain, arithmetic, witness,
+    proved = outcome == "none" and lemmas.hyperbolic(kappa)
+    witness = None if proved else _witness(kappa)
+    note = "also convex in δ: log-sum-exp of functions affine in δ" if proved else ""
+    return Verdict("3'", Status.of(proved, witness), statement, domain, arithmetic, witness,
                    seconds=time.perf_counter() - started, note=note)
 
 

@@ -66,8 +66,7 @@ def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ve
                            Witness({"x": str(x), "y": "1"}, float(residual.lower()), "ball arithmetic"),
                            seconds=time.perf_counter() - started)
         outcome = "unknown"
-    status = Status.PROVED if outcome == "none" else Status.NOT_REFUTED
-    return Verdict("2", status, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started)
+    return Verdict("2", Status.of(outcome == "none"), statement, domain, ARITHMETIC, seconds=time.perf_counter() - started)
 
 
 def _constants(inner: Number, outer: Number) -> tuple[Fraction, Fraction]:

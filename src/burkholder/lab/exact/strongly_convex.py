@@ -32,13 +32,10 @@ def scalar(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
     statement = f"E U(τ₁+εLz, τ₂+zzᵀ) ≤ U(τ₁,τ₂), U = ½τ₁ᵀM⁻¹τ₁ − {kappa}·(L²/ρ)·log det M/det λI, M = ρτ₂+λI"
     domain = "all τ, z, L, ρ > 0, λ > 0 (the scalar statement, to which every dimension reduces)"
     arithmetic = f"z3 nlsat, with {lemmas.LOG}"
-    witness = None
-    if outcome == "none" and lemmas.logarithm():
-        status, note = Status.PROVED, "also convex in δ: the square of δ has the coefficient ½zᵀM′⁻¹z ≥ 0"
-    else:
-        witness = _witness(kappa)
-        status, note = (Status.REFUTED, "") if witness else (Status.NOT_REFUTED, "")
-    return Verdict("3'", status, statement, domain, arithmetic, witness,
+    proved = outcome == "none" and lemmas.logarithm()
+    witness = None if proved else _witness(kappa)
+    note = "also convex in δ: the square of δ has the coefficient ½zᵀM′⁻¹z ≥ 0" if proved else ""
+    return Verdict("3'", Status.of(proved, witness), statement, domain, arithmetic, witness,
                    seconds=time.perf_counter() - started, note=note)
 
 

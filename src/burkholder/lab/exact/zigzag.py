@@ -45,7 +45,7 @@ def concave(p: Number, beta: Number | None = None) -> Verdict:
     }, 10.0)
     statement = f"h ↦ U(x+h, y±h) is concave, U = (|x| − {b}|y|)(|x|+|y|)^{n}"
     witness = _step(b, n, point) if outcome == "found" and point is not None else None
-    status = Status.PROVED if outcome == "none" else Status.REFUTED if witness else Status.NOT_REFUTED
+    status = Status.of(outcome == "none", witness)
     return Verdict("3", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
 
 
@@ -82,7 +82,7 @@ def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -
                 break
         if a < 1:
             witness = witness or Witness({"x": "1", "y": "0"}, float(1 - a), "rational")
-    status = Status.PROVED if outcome == "none" else Status.REFUTED if witness else Status.NOT_REFUTED
+    status = Status.of(outcome == "none", witness)
     return Verdict("2", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from .ends import LowerEnd, ball, below
+from .ends import LowerEnd, ball, below, first_proved
 from .problems import Problem
 
 # A gap of 1e-3 keeps the martingales of a reasonable length; larger ones only where that fails.
@@ -21,13 +21,7 @@ GAPS = (1e-3, 2e-3, 4e-3, 6e-3, 8e-3)
 
 def search(upper: float, attempt: Callable[[Fraction], LowerEnd]) -> LowerEnd:
     """The first constant below the upper end, by growing gaps, whose martingale passes."""
-    end = None
-    for constant in below_grid(upper):
-        end = attempt(constant)
-        if end.proved:
-            return end
-    assert end is not None
-    return end
+    return first_proved(below_grid(upper), attempt)
 
 
 def below_grid(upper: float) -> Iterator[Fraction]:

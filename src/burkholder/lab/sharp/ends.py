@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -89,6 +89,18 @@ def root_above(power: Any, p: float, root: bool) -> float:
 def rational(value: float, denominator: int = 10**6) -> Fraction:
     """A short rational near a float."""
     return Fraction(value).limit_denominator(denominator)
+
+
+E = TypeVar("E", UpperEnd, LowerEnd)
+
+
+def first_proved(constants: Iterable[Fraction], attempt: Callable[[Fraction], E]) -> E:
+    """The end at the first constant whose proof passes; failing all, the last attempt, which says what failed."""
+    for constant in constants:
+        end = attempt(constant)
+        if end.proved:
+            break
+    return end
 
 
 def candidates(estimate: float, reach: float = 4e-3) -> list[Fraction]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .ends import UpperEnd, above, ball, candidates, flint, rational
+from .ends import UpperEnd, above, ball, candidates, first_proved, flint, rational
 from .problems import Problem
 from .program import Solution
 
@@ -21,13 +21,7 @@ def transform(problem: Problem, estimate: Solution) -> UpperEnd:
     axes. U ≥ V on x+y = 1: the tangent of V at the contact point is above V on its concave side, and the
     convex side ends on an axis, where one number decides.
     """
-    end = None
-    for beta in candidates(problem.quoted(estimate.power)):
-        end = _transform(problem, beta)
-        if end.proved:
-            return end
-    assert end is not None
-    return end
+    return first_proved(candidates(problem.quoted(estimate.power)), lambda beta: _transform(problem, beta))
 
 
 def _transform(problem: Problem, beta: Fraction) -> UpperEnd:
@@ -127,13 +121,7 @@ def smooth(problem: Problem, estimate: float) -> UpperEnd:
         return UpperEnd(above(c), "U = ‖x‖² − C·s; Hessian bound by Cauchy–Schwarz as a sum of squares",
                         {"C": str(c)}, checks, lambda x, y: np.sqrt(x**4 + y**4), contact=1.0)
 
-    end = None
-    for c in candidates(estimate):
-        end = certificate(c)
-        if end.proved:
-            break
-    assert end is not None
-    return end
+    return first_proved(candidates(estimate), certificate)
 
 
 def _lagrange() -> bool:

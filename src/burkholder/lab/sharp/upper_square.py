@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import hyp1f1
 
-from .ends import UpperEnd, above, ball, candidates, flint, rational, root_above
+from .ends import UpperEnd, above, ball, candidates, first_proved, flint, rational, root_above
 from .problems import Problem
 from .program import Solution
 
@@ -201,13 +201,8 @@ def general_power(problem: Problem, estimate: Solution) -> UpperEnd:
     polynomial whose coefficients must be ≤ 0. For x' < 0, U(|x'|) is below the same polynomial since its odd
     part is ≤ 0 for |x'| ≤ |d| ≤ y'. U − V = (x−βy)² times a polynomial with coefficients ≥ 0.
     """
-    end = None
-    for beta in candidates(estimate.power ** (1 / problem.p), reach=2e-2):
-        end = _general_power(problem, beta)
-        if end.proved:
-            return end
-    assert end is not None
-    return end
+    tried = candidates(estimate.power ** (1 / problem.p), reach=2e-2)
+    return first_proved(tried, lambda beta: _general_power(problem, beta))
 
 
 def _general_power(problem: Problem, beta: Fraction) -> UpperEnd:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
 
@@ -85,6 +86,51 @@ class Space:
 LINE, ROWS, NNZ, DOUBTFUL, BAD, NEXT, LARGEST, LEAST = range(8)
 # Arrays named in `Space.doubtful`.
 VALUE, LABEL, WEIGHT = range(3)
+
+
+@register_jitable
+def opened(state, indptr):  # type: ignore[no-untyped-def]
+    """Start parsing behind the rows already there: (rows, features, number of the next line)."""
+    indptr[0] = 0
+    state[BAD] = 0
+    state[DOUBTFUL] = 0
+    return state[ROWS], state[NNZ], state[LINE]
+
+
+@register_jitable
+def doubt(doubtful, state, array, slot, start, stop):  # type: ignore[no-untyped-def]
+    """Leave the number text[start:stop] to Python."""
+    at = state[DOUBTFUL]
+    doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = array, slot, start, stop
+    state[DOUBTFUL] = at + 1
+
+
+@register_jitable
+def refuse(bad, state, line, reason, start, stop):  # type: ignore[no-untyped-def]
+    """Report a malformed line; text[start:stop] is what is wrong with it."""
+    at = state[BAD]
+    if at < bad.shape[0]:
+        bad[at, 0], bad[at, 1], bad[at, 2], bad[at, 3] = line, reason, start, stop
+    state[BAD] = at + 1
+
+
+@register_jitable
+def closed(state, rows, nnz, line, place):  # type: ignore[no-untyped-def]
+    """Say how far parsing came: the text from `place` on is still to be read."""
+    state[ROWS], state[NNZ], state[LINE], state[NEXT] = rows, nnz, line, place
+
+
+@register_jitable
+def noticed(indices, first, last, offset, state):  # type: ignore[no-untyped-def]
+    """Keep the least and the largest feature number in mind; least > largest as long as none was seen."""
+    largest, least = np.int32(-1), np.uint32(0xFFFFFFFF)
+    for k in range(first, last):
+        number = np.int32(indices[k] - offset)
+        largest = max(largest, number)
+        least = min(least, np.uint32(number))  # the constant, at −1, comes out largest of all
+    if largest >= 0:
+        state[LARGEST] = max(state[LARGEST], np.int64(largest))
+        state[LEAST] = min(state[LEAST], np.int64(least))
 
 
 @compiled

@@ -1,4 +1,7 @@
-"""CSV and its relatives: header, delimiter and column kinds are found from the first 256 KB, or given."""
+"""CSV and its relatives: header, delimiter and column kinds are found from the first 256 KB, or given.
+
+A slow pipe is not waited for: what it gives before its first pause, at least two lines, has to do.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.table import parse, survey
-from burkholder.streams.readers.text import TextReader
+from burkholder.streams.readers.text import PATIENCE, TextReader
 from burkholder.streams.readers.words import PADDING
 
 SAMPLE = 1 << 18
@@ -40,7 +43,7 @@ class CsvReader(TextReader):
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         first = next((record for record in trimmed if any(record)), [])
         if not first:
-            raise BadInput("path", self.name, "it holds no row")
+            raise self.damage or BadInput("path", self.name, "it holds no row")
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
         head, body = self._survey(sample)
         if header is None:
@@ -64,15 +67,28 @@ class CsvReader(TextReader):
             self._skip_header()
 
     def _sample(self) -> str:
-        """The first whole lines, up to SAMPLE bytes, left in the block for parsing."""
-        while not self.ended and self._stop - PADDING < SAMPLE:
+        """The first whole lines, left in the block for parsing: SAMPLE bytes, or what a pipe gave before it paused."""
+        enough = False
+        while not self.ended and (self._stop - PADDING < SAMPLE or self.raw.find(b"\n", PADDING, self._stop) < 0):
             self._read()
-        while not self.ended and self.raw.find(b"\n", PADDING, self._stop) < 0:
-            self._read()
+            if self.source.total is None:
+                enough = enough or self._records() == 2
+                if enough and not self.source.ready(PATIENCE):
+                    break
         if self.raw.startswith(b"\xef\xbb\xbf", PADDING):  # a byte-order mark
             self.raw[PADDING : PADDING + 3] = b"   "
         end = self.raw.rfind(b"\n", PADDING, self._stop) + 1
         return bytes(self.view[PADDING : max(end, PADDING)]).decode("utf-8", "replace")
+
+    def _records(self) -> int:
+        """How many whole records there are, up to two: names (perhaps) and a row."""
+        count, quoted = 0, False
+        for line in bytes(self.view[PADDING : self._stop]).split(b"\n")[:-1]:
+            quoted ^= bool(line.count(b'"') & 1)
+            count += not quoted and bool(line.strip())
+            if count == 2:
+                break
+        return count
 
     def _survey(self, sample: str) -> tuple[np.ndarray, np.ndarray]:
         """For each column: whether the first record holds text there, and whether a later one does."""

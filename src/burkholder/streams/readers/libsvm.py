@@ -1,8 +1,7 @@
 """libsvm text: `label id:value id:value … # comment`, parsed in two passes over a block.
 
-The first pass finds every separator, 64 bytes at a time; the second turns the text between them into numbers,
-eight digits at a time. The usual spelling of a feature (at most 8 digits, `:`, digits with a point) takes one
-straight path; everything else goes through `decimal`, one character after another.
+The first pass lists every separator; the second turns what stands between them into numbers, eight `id:value` pairs at a
+time (`eights`). A pair that is not spelled as usual is read by itself: digits eight at a time, or by `decimal`.
 """
 
 from __future__ import annotations
@@ -10,95 +9,110 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
-from burkholder.streams.readers.batch import (
-    BAD,
-    DOUBTFUL,
-    LABEL,
-    LARGEST,
-    LEAST,
-    LINE,
-    NEXT,
-    NNZ,
-    ROWS,
-    VALUE,
-)
+from burkholder.streams.readers.batch import DOUBTFUL, LABEL, ROWS, VALUE, closed, doubt, noticed, opened, refuse
+from burkholder.streams.readers.eights import eight
 from burkholder.streams.readers.numbers import EXACT, NOT_A_NUMBER, PARSED, TENS, UNDECIDED, decimal, scale
 from burkholder.streams.readers.problems import BAD_FEATURE, BAD_ID, BAD_LABEL, BAD_VALUE, MOST_FEATURES
+from burkholder.streams.readers.separators import separators
 from burkholder.streams.readers.source import Source
-from burkholder.streams.readers.text import TextReader
-from burkholder.streams.readers.words import PADDING, digits, lowest, marks, number, ones, strange
+from burkholder.streams.readers.text import PairsReader
+from burkholder.streams.readers.words import PADDING, digits, lowest, number, plain, strange
 
-_0, _1, _2, _3, _8, _10, _16, _18, _64 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 10, 16, 18, 64))
+_0, _1, _2, _3, _8, _10, _16, _18 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 10, 16, 18))
 _TOO_LONG = np.uint64(0xFFFFFFFFFFFFFFF8)  # set in n−1 unless 1 ≤ n ≤ 8
+_EIGHT_PAIRS, _ALL = np.uint64(0xFF), np.uint64(0xFFFF)
+_LONGEST_WAIT = 64  # pairs read one by one before eight are tried again
+
+
+@register_jitable(inline="always")  # a call would cost a quarter of the time
+def _long(text, q, s):  # type: ignore[no-untyped-def]
+    """(value, 0 if it is one) of text[q:s] spelled `d.ddd…`, with 7 digits or more behind the point."""
+    part = s - q - _2
+    if part > _18:
+        return 0.0, _1
+    m = np.uint64(text[q]) - np.uint64(48)
+    right = digits(text, s, min(part, _8))
+    odd = strange(right) | np.uint64(m > np.uint64(9))
+    if part <= _8:
+        return np.float64(np.int64(m * TENS[part] + number(right))) / EXACT[part], odd
+    if part > _16:
+        first = digits(text, s - _16, part - _16)
+        odd |= strange(first)
+        m = m * TENS[part - _16] + number(first)
+    between = min(part - _8, _8)
+    middle = digits(text, s - _8, between)
+    odd |= strange(middle)
+    m = m * TENS[between] + number(middle)
+    value, status = scale(m * TENS[_8] + number(right), -np.int64(part))
+    return value, odd | np.uint64(status != PARSED)
+
+
+@register_jitable(inline="always")
+def _value(text, q, s):  # type: ignore[no-untyped-def]
+    """(value, 0 if it is one) of text[q:s] in the spellings worth a path of their own."""
+    negative = text[q] == 45
+    q += np.uint64(negative)
+    size = s - q
+    if size <= _8:
+        if size == _0:
+            return 0.0, _1
+        m, count, fraction, odd = plain(text, s, np.int64(size))
+        value = np.float64(np.int64(m)) / EXACT[max(fraction, 0)]
+        odd |= np.uint64(count == 0)
+    elif text[q + _1] == 46:
+        value, odd = _long(text, q, s)
+    else:
+        return 0.0, _1
+    return (-value if negative else value), odd
+
+
+@register_jitable
+def _label(text, p, s):  # type: ignore[no-untyped-def]
+    """`decimal` of text[p:s], the classes 1 and -1 first."""
+    last = np.uint64(text[s - _1]) - np.uint64(48)
+    if last <= np.uint64(9):
+        if s - p == _1:
+            return np.float64(np.int64(last)), PARSED
+        if s - p == _2 and text[p] == 45:
+            return -np.float64(np.int64(last)), PARSED
+    return decimal(text, p, s)
 
 
 @compiled
-def separators(text, start, stop, places):  # type: ignore[no-untyped-def]
-    """Write the place of every separator in text[start:stop] to `places`; returns how many."""
-    count = np.uint64(0)
-    at = np.uint64(start)
-    end = np.uint64(stop)
-    while at < end:
-        found = marks(text, at)
-        if end - at < _64:
-            found &= (_1 << (end - at)) - _1
-        # Writing eight at once, wanted or not, spares the processor a guess; `count` says which are real.
-        total = ones(found)
-        slot = count
-        while found != np.uint64(0):
-            for step in range(8):
-                places[slot + np.uint64(step)] = at + lowest(found)
-                found &= found - _1
-            slot += _8
-        count += total
-        at += _64
-    return count
-
-
-@compiled
-def parse(text, start, places, count, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
+def parse(text, start, stop, places, kinds, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
     """Parse whole lines behind the rows already there; the last separator is a line end. With offset 1 the
     constant goes in front of each row."""
-    rows, nnz, begun = state[ROWS], state[NNZ], 0
-    unsure = 0
-    number_of_line = state[LINE]
-    largest, least = np.uint64(max(state[LARGEST], 0)), np.uint64(state[LEAST])
-    shift = np.uint64(offset)
-    k = np.uint64(0)
-    end = np.uint64(count)
-    p = np.uint64(start)
-    indptr[0] = 0
-    state[BAD] = 0
-    state[DOUBTFUL] = 0
+    end = separators(text, start, stop, places, kinds)
+    for spare in range(16):
+        places[end + np.uint64(spare)] = start  # eight pairs are looked at even where the last line ends before
+        kinds[end + np.uint64(spare)] = 10
+    rows, nnz, number_of_line = opened(state, indptr)
+    known = nnz
+    wait, longer = 0, 1
+    k, p = np.uint64(0), np.uint64(start)
     while k < end:
-        row_start = p
-        begun = nnz
-        unsure = state[DOUBTFUL]
+        row_start, begun, unsure = p, nnz, state[DOUBTFUL]
         reason, fault = 0, p
         # The label, and what may stand in its place: nothing, or a comment.
-        s = np.uint64(places[k])
-        while text[s] > 32:
+        while kinds[k] > 32:
             k += _1
-            s = np.uint64(places[k])
+        s, c = np.uint64(places[k]), kinds[k]
         k += _1
-        c = text[s]
         if s == p or text[p] == 35:
             if c != 10 and s != p:  # a comment: on to the line end
                 while c != 10:
-                    s = np.uint64(places[k])
-                    c = text[s]
+                    s, c = np.uint64(places[k]), kinds[k]
                     k += _1
             number_of_line += c == 10
             p = s + _1
             continue
-        target, status = decimal(text, p, s)
+        target, status = _label(text, p, s)
         if status == UNDECIDED:
-            at = state[DOUBTFUL]
-            doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = LABEL, rows, p, s
-            state[DOUBTFUL] = at + 1
+            doubt(doubtful, state, LABEL, rows, p, s)
         elif status == NOT_A_NUMBER or abs(target) == np.inf:
             reason = BAD_LABEL
         if offset:
@@ -106,20 +120,36 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
             values[nnz] = 1.0
             nnz += 1
         while c != 10 and reason == 0:
-            p = s + _1
-            s = np.uint64(places[k])
-            c = text[s]
+            if wait == 0:
+                seen = eight(text, places, kinds, k, indices, values, nnz, offset)
+                if seen & _ALL == _EIGHT_PAIRS:  # the branch lets the processor go on before it knows
+                    k += _16
+                    nnz += 8
+                    continue
+                count = lowest(~(seen & _EIGHT_PAIRS))
+                over = (seen >> _8) & ((_1 << count) - _1)
+                if over != _0:
+                    count = lowest(over) + _1
+                    c = kinds[k + _2 * count - _1]
+                k += _2 * count
+                nnz += np.int64(count)
+                # What comes next is not usual. Where nothing is, eight are tried less and less often.
+                longer = min(2 * longer, _LONGEST_WAIT) if count == _0 else 1
+                wait = longer if over == _0 else 0
+                continue
+            wait -= 1
+            p = np.uint64(places[k - _1]) + _1
+            s, c = np.uint64(places[k]), kinds[k]
             k += _1
             if c != 58:
-                if s == p and c <= 32:
+                if s == p:
                     continue
                 fault = p
                 reason = BAD_FEATURE
                 if text[p] == 35:
                     reason = 0
                     while c != 10:
-                        s = np.uint64(places[k])
-                        c = text[s]
+                        s, c = np.uint64(places[k]), kinds[k]
                         k += _1
                 break
             length = s - p
@@ -127,58 +157,19 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
             feature = number(spelled)
             odd = strange(spelled) | (length - _1 & _TOO_LONG)  # not 0: leave the straight path
             q = s + _1
-            s = np.uint64(places[k])
-            c = text[s]
+            s, c = np.uint64(places[k]), kinds[k]
             k += _1
-            negative = text[q] == 45
-            q += np.uint64(negative)
-            if s - q == _1:  # one digit before the point: by far the most common
-                m = np.uint64(text[q]) - np.uint64(48)
-                odd |= np.uint64(m > np.uint64(9))
-            else:
-                left = digits(text, s, s - q)
-                odd |= strange(left) | (s - q - _1 & _TOO_LONG)
-                m = number(left)
-            value = np.float64(np.int64(m))
-            if c == 46:
-                point = s
-                s = np.uint64(places[k])
-                c = text[s]
-                k += _1
-                part = s - point - _1
-                right = digits(text, s, min(part, _8))
-                odd |= strange(right)
-                if part <= _8 and part > _0:
-                    m = m * TENS[part] + number(right)
-                    value = np.float64(np.int64(m)) / EXACT[part]
-                    odd |= m >> np.uint64(53)  # beyond it m is not exact
-                elif part <= _18 and m < _10:
-                    if part > _16:
-                        first = digits(text, s - _16, part - _16)
-                        odd |= strange(first)
-                        m = m * TENS[part - _16] + number(first)
-                    between = min(part - _8, _8)
-                    middle = digits(text, s - _8, between)
-                    odd |= strange(middle)
-                    m = m * TENS[between] + number(middle)
-                    value, status = scale(m * TENS[_8] + number(right), -np.int64(part))
-                    odd |= np.uint64(status != PARSED)
-                else:
-                    odd = _1
-            if odd != np.uint64(0) or c > 32:
+            value, unusual = _value(text, q, s)
+            if odd | unusual != _0 or c == 58:
                 # Anything but the usual spelling: read it again, slowly.
-                while c > 32:
-                    s = np.uint64(places[k])
-                    c = text[s]
+                while c == 58:
+                    s, c = np.uint64(places[k]), kinds[k]
                     k += _1
-                colon = p
-                while text[colon] != 58:
-                    colon += _1
+                colon = q - _1
                 if colon - p == _3 and text[p] == 113 and text[p + _1] == 105 and text[p + _2] == 100:
                     continue  # qid:… names a query, not a feature
                 fault = p
                 whole, identifier = decimal(text, p, colon)
-                q = colon + _1
                 for place in range(p, colon):
                     if text[place] < 48 or text[place] > 57:
                         identifier = NOT_A_NUMBER
@@ -189,31 +180,23 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
                     reason = BAD_ID
                     break
                 feature = np.uint64(whole)
-                negative = False
                 value, status = decimal(text, q, s)
                 if status == UNDECIDED:
                     value = np.float64(1.0)  # the factor of what Python will read
-                    at = state[DOUBTFUL]
-                    doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = VALUE, nnz, q, s
-                    state[DOUBTFUL] = at + 1
+                    doubt(doubtful, state, VALUE, nnz, q, s)
                 elif status == NOT_A_NUMBER or abs(value) == np.inf:
                     reason = BAD_VALUE
                     break
-            largest = max(largest, feature)
-            least = min(least, feature)
-            indices[nnz] = feature + shift
-            values[nnz] = -value if negative else value
+            indices[nnz] = np.int64(feature) + offset
+            values[nnz] = value
             nnz += 1
+        s = np.uint64(places[k - _1])
         if reason:
             nnz = begun
             state[DOUBTFUL] = unsure
-            if state[BAD] < bad.shape[0]:
-                at = state[BAD]
-                bad[at, 0], bad[at, 1], bad[at, 2], bad[at, 3] = number_of_line, reason, fault, s
-            state[BAD] += 1
+            refuse(bad, state, number_of_line, reason, fault, s)
             while c != 10:
-                s = np.uint64(places[k])
-                c = text[s]
+                s, c = np.uint64(places[k]), kinds[k]
                 k += _1
             if not skip:
                 p = row_start
@@ -225,28 +208,28 @@ def parse(text, start, places, count, offset, skip, indptr, indices, values, y, 
             indptr[rows] = nnz
         number_of_line += 1
         p = s + _1
-    state[LINE], state[ROWS], state[NNZ], state[NEXT] = number_of_line, rows, nnz, p
-    state[LARGEST], state[LEAST] = largest, least  # least > largest as long as no feature was seen
+    closed(state, rows, nnz, number_of_line, p)
+    noticed(indices, known, nnz, offset, state)
 
 
-class LibsvmReader(TextReader):
+class LibsvmReader(PairsReader):
     """Batches of libsvm text. Feature k has index k, or k + 1 behind the constant."""
 
     format = "libsvm"
 
-    def __init__(self, source: Source, intercept: bool = False, **options: Any) -> None:
+    def __init__(self, source: Source, **options: Any) -> None:
         super().__init__(source, **options)
-        self._offset = int(intercept)
         self._places = np.empty(0, dtype=np.uint32)
+        self._kinds = np.empty(0, dtype=np.uint8)
         self._weighed = 0
 
     def _parse(self, start: int, stop: int) -> None:
         space = self.space
-        if len(self._places) < self.block + 2 * PADDING:
-            self._places = np.empty(self.block + 2 * PADDING, dtype=np.uint32)
+        room = self.block + 2 * PADDING
+        if len(self._places) < room:
+            self._places, self._kinds = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.uint8)
             self._weighed = 0
-        count = separators(self.text, start, stop, self._places)
-        parse(self.text, start, self._places, count, self._offset, self.skip_bad, space.indptr, space.indices,
+        parse(self.text, start, stop, self._places, self._kinds, self.offset, self.skip_bad, space.indptr, space.indices,
               space.values, space.y, space.line, space.doubtful, space.bad, space.state)
         rows = int(space.state[ROWS])
         if rows > self._weighed:  # weights are all 1: written once, as far as rows have come

@@ -1,26 +1,19 @@
-"""Bytes from a file, a pipe or standard input, decompressed by what they are, not by how they are called."""
+"""Bytes from a file, a pipe or standard input, decompressed by what they are, not by how they are called.
+
+What a pipe has is handed on at once: nothing here waits for a buffer to fill.
+"""
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import select
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
 
-from burkholder.errors import BadInput, BurkholderError, MissingExtra
-
-_MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\x00", "zstd": b"\x28\xb5\x2f\xfd"}
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-
-
-class Damaged(BurkholderError):
-    """A compressed stream that ends early or is corrupt."""
+from burkholder.errors import BadInput
+from burkholder.streams.readers.packed import MAGIC, Damaged, Unpacker
 
 
 class Source:
@@ -29,14 +22,13 @@ class Source:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
         self.total: int | None = None
-        self._waiting = memoryview(b"")
         self._file = self._open(path)
-        self._raw: Any = self._file
-        if isinstance(self._file, io.RawIOBase):
-            self._raw = io.BufferedReader(self._file, 1 << 18)
-        start = self._raw.peek(8)[:8]
-        self.compression = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
-        self._stream = self._decompressed()
+        # Standard input is read past its buffer: that would wait until it is full, and copy everything once more.
+        self._raw: Any = getattr(self._file, "raw", self._file)
+        start = self._start()
+        self.compression = next((kind for kind, magic in MAGIC.items() if start.startswith(magic)), None)
+        self._unpacker = None if self.compression is None else Unpacker(self.compression, start, self._raw)
+        self._waiting = memoryview(b"" if self._unpacker else start)
 
     def _open(self, path: str | os.PathLike[str]) -> Any:
         if os.fspath(path) == "-":
@@ -55,16 +47,15 @@ class Source:
             self.total = place.stat().st_size
         return file
 
-    def _decompressed(self) -> Any:
-        if self.compression == "gzip":
-            return gzip.GzipFile(fileobj=self._raw)
-        if self.compression == "bzip2":
-            return bz2.BZ2File(self._raw)
-        if self.compression == "xz":
-            return lzma.LZMAFile(self._raw)
-        if self.compression == "zstd":
-            return _Zstd(self._raw)
-        return self._raw
+    def _start(self) -> bytes:
+        """The first bytes: enough to tell whether they are packed."""
+        start = b""
+        while any(len(start) < len(magic) and magic.startswith(start) for magic in MAGIC.values()):
+            more = self._raw.read(1 << 12) if isinstance(self._raw, io.RawIOBase) else self._raw.read1(1 << 12)
+            if not more:
+                break
+            start += more
+        return start
 
     def start(self, size: int = 1 << 16) -> bytes:
         """The first bytes, decompressed; they stay to be read."""
@@ -75,8 +66,8 @@ class Source:
             if more == 0:
                 break
             got += more
-        self._waiting = memoryview(bytes(room[:got]))
-        return bytes(self._waiting)
+        self._waiting = memoryview(bytes(room[:got]) + bytes(self._waiting))
+        return bytes(room[:got])
 
     def readinto(self, room: memoryview) -> int:
         """Fill as much of `room` as the stream has ready; 0 at its end."""
@@ -85,24 +76,13 @@ class Source:
             room[:taken] = self._waiting[:taken]
             self._waiting = self._waiting[taken:]
             return taken
-        try:
-            if self.compression is None and self.total is None:
-                # From a pipe, what has arrived is handed on at once. (readinto1 may wait for a second read.)
-                arrived = self._stream.read1(len(room))
-                room[: len(arrived)] = arrived
-                return len(arrived)
-            # Through decompression a pipe cannot say what has arrived: ask for little at a time.
-            return self._stream.readinto(room if self.total is not None else room[: 1 << 18])
-        except _DAMAGED as error:
-            raise Damaged(f"the {self.compression} data end early or are damaged ({error})") from None
-        except OSError as error:
-            if self.compression:  # bz2 reports damage this way
-                raise Damaged(f"the {self.compression} data are damaged ({error})") from None
-            raise
+        return self._unpacker.readinto(room) if self._unpacker else self._raw.readinto(room) or 0
 
     def ready(self, seconds: float) -> bool:
         """Whether a pipe has more to give within that time; False where it cannot be known."""
-        if self.compression is not None or self.total is not None:
+        if self._waiting or (self._unpacker and self._unpacker.waiting):
+            return True
+        if self.total is not None:
             return False
         try:
             return bool(select.select([self._raw], [], [], max(seconds, 0.0))[0])
@@ -117,45 +97,7 @@ class Source:
 
     def close(self) -> None:
         if self._file is not sys.stdin.buffer:
-            self._stream.close()
-            self._raw.close()
-
-
-class _Zstd:
-    """Frames of zstd one after another. (The library's own file object takes a cut-off frame for whole.)"""
-
-    def __init__(self, raw: Any) -> None:
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtra("zstandard", "io") from None
-        self._raw, self._library = raw, zstandard
-        self._frame: Any = None
-        self._ready = memoryview(b"")
-
-    def readinto(self, room: memoryview) -> int:
-        while not self._ready:
-            packed = b""
-            if self._frame is not None and self._frame.eof:
-                packed, self._frame = self._frame.unused_data, None
-            packed = packed or self._raw.read(1 << 16)
-            if not packed:
-                if self._frame is not None:
-                    raise EOFError("the last frame is not complete")
-                return 0
-            if self._frame is None:
-                self._frame = self._library.ZstdDecompressor().decompressobj()
-            try:
-                self._ready = memoryview(self._frame.decompress(packed))
-            except self._library.ZstdError as error:
-                raise EOFError(str(error)) from None
-        taken = min(len(room), len(self._ready))
-        room[:taken] = self._ready[:taken]
-        self._ready = self._ready[taken:]
-        return taken
-
-    def close(self) -> None:
-        self._ready = memoryview(b"")
+            self._file.close()
 
 
 def _nearby(place: Path) -> str:
@@ -165,3 +107,6 @@ def _nearby(place: Path) -> str:
     names = [item.name for item in folder.iterdir()] if folder.is_dir() else []
     near = difflib.get_close_matches(place.name, names, 1)
     return f"there is no such file. Did you mean '{folder / near[0]}'?" if near else "there is no such file"
+
+
+__all__ = ["Damaged", "Source"]

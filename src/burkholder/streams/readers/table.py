@@ -6,18 +6,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
-from burkholder.streams.readers.batch import (
-    BAD,
-    DOUBTFUL,
-    LABEL,
-    LARGEST,
-    LINE,
-    NEXT,
-    NNZ,
-    ROWS,
-    VALUE,
-    WEIGHT,
-)
+from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, VALUE, WEIGHT, closed, doubt, opened, refuse
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUMERIC, TARGET
 from burkholder.streams.readers.hashing import code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
@@ -158,14 +147,11 @@ def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offse
 
     With `named`, `origin` gets (column, start, stop) of each feature's field.
     """
-    rows, nnz = state[ROWS], state[NNZ]
-    number_of_line, largest = state[LINE], state[LARGEST]
+    rows, nnz, number_of_line = opened(state, indptr)
+    largest = state[LARGEST]
     columns = kind.size
     wrong = np.empty(1, np.int64)
     p = start
-    indptr[0] = 0
-    state[BAD] = 0
-    state[DOUBTFUL] = 0
     while p < stop:
         begun, unsure, record = nnz, state[DOUBTFUL], p
         found, p, lines = fields(text, p, stop, delimiter, starts, stops, wrong)
@@ -223,12 +209,10 @@ def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offse
                         reason = BAD_WEIGHT
                     weight[rows] = number
                 if status == UNDECIDED:
-                    at = state[DOUBTFUL]
                     array, place = VALUE, nnz
                     if kind[column] != NUMERIC:
                         array, place = (LABEL if kind[column] == TARGET else WEIGHT), rows
-                    doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = array, place, a, b
-                    state[DOUBTFUL] = at + 1
+                    doubt(doubtful, state, array, place, a, b)
                 if kind[column] != NUMERIC:
                     continue
             if named:
@@ -238,12 +222,8 @@ def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offse
         if reason:
             nnz = begun
             state[DOUBTFUL] = unsure
-            at = state[BAD]
-            if at < bad.shape[0]:
-                field = min(where, columns - 1)
-                bad[at, 0], bad[at, 1] = number_of_line, 256 * where + reason
-                bad[at, 2], bad[at, 3] = starts[field], max(starts[field], stops[field])
-            state[BAD] += 1
+            field = min(where, columns - 1)
+            refuse(bad, state, number_of_line, 256 * where + reason, starts[field], max(starts[field], stops[field]))
             if not skip:
                 p = record
                 break
@@ -252,4 +232,5 @@ def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offse
             rows += 1
             indptr[rows] = nnz
         number_of_line += lines
-    state[LINE], state[ROWS], state[NNZ], state[NEXT], state[LARGEST] = number_of_line, rows, nnz, p, largest
+    closed(state, rows, nnz, number_of_line, p)
+    state[LARGEST] = largest

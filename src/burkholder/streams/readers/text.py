@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from burkholder.streams.readers.source import Damaged, Source
 from burkholder.streams.readers.words import PADDING
 
 BLOCK = 1 << 20  # bytes of text parsed at a time: they stay in the processor's cache
-GATHER = 1 << 21  # rows or features that make a batch: learners have a cost per batch
+GATHER = 1 << 19  # rows or features that make a batch: learners have a cost per batch, the processor's cache an end
 PATIENCE = 0.05  # seconds that lines from a pipe may wait for company
 
 
@@ -52,9 +53,11 @@ class TextReader(Reader):
         self.space.state[LARGEST] = -1
         self.space.state[LEAST] = np.iinfo(np.int64).max
         self.ended = False
+        self.damage: BadLine | None = None  # to be raised when the whole lines before it were handed on
         self.named = False  # names are cut from the text: such batches end with their block
         self._dropped: list[int] = []  # rows gathered that turned out not to be finite
         self._stop = PADDING  # the text not parsed yet is [PADDING, _stop)
+        self._tried = PADDING  # up to here it holds no whole record
 
     def _parse(self, start: int, stop: int) -> None:
         """Parse the whole lines text[start:stop] into `space`, behind the rows already there."""
@@ -85,8 +88,11 @@ class TextReader(Reader):
             got = self.source.readinto(self.view[self._stop : PADDING + self.block])
         except Damaged as error:
             line = int(self.space.state[LINE]) + self.raw.count(b"\n", PADDING, self._stop)
-            # The cut-off last line must not pass for a whole one.
-            raise BadLine(self.name, line, str(error)) from None
+            self.damage = BadLine(self.name, line, str(error))
+            # What was whole comes first; the cut-off last line must not pass for it.
+            self._stop = max(self.raw.rfind(b"\n", PADDING, self._stop) + 1, PADDING)
+            self.ended = True
+            return
         self._stop += got
         if got == 0:
             self.ended = True
@@ -95,24 +101,20 @@ class TextReader(Reader):
                 self._stop += 1
 
     def _fill(self, least: int) -> int:
-        """Read until the block holds a whole line and `least` bytes, or a pipe pauses; returns the line's end."""
-        unseen = self._stop
+        """Read until the block holds a new whole line and `least` bytes, or a pipe pauses; returns the line's end."""
         deadline = math.inf
-        while True:
-            if not self.ended:
-                self._read()
-            if self.ended:
-                return self._stop
-            if self._stop - PADDING < least:
-                if self.source.total is not None:
-                    continue
-                deadline = min(deadline, time.monotonic() + PATIENCE)
-                if self.source.ready(deadline - time.monotonic()):
-                    continue
-            end = self.raw.rfind(b"\n", unseen, self._stop)
-            if end >= 0:
+        while not self.ended:
+            end = self.raw.rfind(b"\n", self._tried, self._stop)
+            if end < 0:
+                self._tried = self._stop
+            elif self._stop - PADDING >= least:
                 return end + 1
-            unseen = self._stop
+            elif self.source.total is None:
+                deadline = min(deadline, time.monotonic() + PATIENCE)
+                if not self.source.ready(deadline - time.monotonic()):
+                    return end + 1
+            self._read()
+        return self._stop
 
     def _batches(self) -> Iterator[Batch]:
         while not (self.ended and self._stop == PADDING):
@@ -135,11 +137,13 @@ class TextReader(Reader):
                 start = int(self.space.state[NEXT])
             left = self._stop - start
             self.raw[PADDING : PADDING + left] = self.raw[start : self._stop]
-            self._stop = PADDING + left
+            self._stop = self._tried = PADDING + left
             if self.ended and left:
                 yield from self._gathered()
-                raise self._refused("the file ends inside this record: a quote was opened and not closed")
+                raise self.damage or self._refused("the file ends inside this record: a quote was opened and not closed")
         yield from self._gathered()
+        if self.damage is not None:
+            raise self.damage
 
     def _due(self) -> bool:
         """Whether the rows gathered so far should be handed on."""
@@ -198,12 +202,6 @@ class TextReader(Reader):
     def _explain(self, reason: int, token: str) -> str:
         return describe(reason, token)
 
-    @property
-    def features(self) -> int:
-        """The largest feature number seen, counted from 0 or from 1 as the file does."""
-        least, largest = int(self.space.state[LEAST]), int(self.space.state[LARGEST])
-        return 0 if least > largest else largest + (least == 0)
-
     def progress(self) -> float | None:
         if self.source.total is None:
             return None
@@ -211,3 +209,17 @@ class TextReader(Reader):
 
     def close(self) -> None:
         self.source.close()
+
+
+class PairsReader(TextReader):
+    """Lines of features that say their own number: `offset` is 1 where the constant stands in front of them."""
+
+    def __init__(self, source: Source, intercept: bool = False, **options: Any) -> None:
+        super().__init__(source, **options)
+        self.offset = int(intercept)
+
+    @property
+    def features(self) -> int:
+        """The largest feature number seen, counted from 0 or from 1 as the file does."""
+        least, largest = int(self.space.state[LEAST]), int(self.space.state[LARGEST])
+        return 0 if least > largest else largest + (least == 0)

@@ -12,19 +12,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from burkholder.compiled import compiled
-from burkholder.streams.readers.batch import (
-    BAD,
-    DOUBTFUL,
-    LABEL,
-    LARGEST,
-    LEAST,
-    LINE,
-    NEXT,
-    NNZ,
-    ROWS,
-    VALUE,
-    WEIGHT,
-)
+from burkholder.streams.readers.batch import DOUBTFUL, LABEL, VALUE, WEIGHT, closed, doubt, noticed, opened, refuse
 from burkholder.streams.readers.hashing import BITS, check_bits, code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
 from burkholder.streams.readers.problems import (
@@ -37,14 +25,7 @@ from burkholder.streams.readers.problems import (
     NO_LABEL,
 )
 from burkholder.streams.readers.source import Source
-from burkholder.streams.readers.text import TextReader
-
-
-@register_jitable
-def _doubt(doubtful, state, array, slot, start, stop):  # type: ignore[no-untyped-def]
-    at = state[DOUBTFUL]
-    doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = array, slot, start, stop
-    state[DOUBTFUL] = at + 1
+from burkholder.streams.readers.text import PairsReader
 
 
 @register_jitable
@@ -71,13 +52,13 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
             if wrong:
                 return BAD_LABEL, begin, p, p
             if status == UNDECIDED:
-                _doubt(doubtful, state, LABEL, row, begin, p)
+                doubt(doubtful, state, LABEL, row, begin, p)
         elif words == 1:
             weight[row] = number
             if wrong or number < 0.0:
                 return BAD_IMPORTANCE, begin, p, p
             if status == UNDECIDED:
-                _doubt(doubtful, state, WEIGHT, row, begin, p)
+                doubt(doubtful, state, WEIGHT, row, begin, p)
         elif wrong or number != 0.0 or words > 2:
             return BAD_INITIAL, begin, p, p
         words += 1
@@ -91,13 +72,8 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
           state):
     # type: ignore[no-untyped-def]
     """Parse whole lines behind the rows already there. With offset 1 the constant goes in front of each row."""
-    rows, nnz = state[ROWS], state[NNZ]
-    number_of_line = state[LINE]
-    largest, least = state[LARGEST], state[LEAST]
-    p = start
-    indptr[0] = 0
-    state[BAD] = 0
-    state[DOUBTFUL] = 0
+    rows, nnz, number_of_line = opened(state, indptr)
+    known, p = nnz, start
     while p < stop:
         begun, unsure, row_start = nnz, state[DOUBTFUL], p
         end = p
@@ -161,18 +137,14 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
             index = np.int64(feature & mask)
             if status == UNDECIDED:
                 number = 1.0  # the factor of what Python will read
-                _doubt(doubtful, state, VALUE, nnz, from_here, p)
+                doubt(doubtful, state, VALUE, nnz, from_here, p)
             indices[nnz] = index + offset
             values[nnz] = number * scale
-            largest, least = max(largest, index), min(least, index)
             nnz += 1
         if reason:
             nnz = begun
             state[DOUBTFUL] = unsure
-            if state[BAD] < bad.shape[0]:
-                at = state[BAD]
-                bad[at, 0], bad[at, 1], bad[at, 2], bad[at, 3] = number_of_line, reason, fault, fault_end
-            state[BAD] += 1
+            refuse(bad, state, number_of_line, reason, fault, fault_end)
             if not skip:
                 p = row_start
                 break
@@ -182,21 +154,20 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
             indptr[rows] = nnz
         number_of_line += 1
         p = end + 1
-    state[LINE], state[ROWS], state[NNZ], state[NEXT] = number_of_line, rows, nnz, p
-    state[LARGEST], state[LEAST] = largest, least
+    closed(state, rows, nnz, number_of_line, p)
+    noticed(indices, known, nnz, offset, state)
 
 
-class VWReader(TextReader):
+class VWReader(PairsReader):
     """Batches of VW text: indices below 2^bits, one higher behind the constant."""
 
     format = "vw"
 
-    def __init__(self, source: Source, intercept: bool = False, bits: int = BITS, **options: Any) -> None:
+    def __init__(self, source: Source, bits: int = BITS, **options: Any) -> None:
         super().__init__(source, **options)
-        self._offset = int(intercept)
         self._mask = np.uint64((1 << check_bits(bits)) - 1)
 
     def _parse(self, start: int, stop: int) -> None:
         space = self.space
-        parse(self.text, start, stop, self._offset, self._mask, self.skip_bad, space.indptr, space.indices,
+        parse(self.text, start, stop, self.offset, self._mask, self.skip_bad, space.indptr, space.indices,
               space.values, space.y, space.weight, space.line, space.doubtful, space.bad, space.state)

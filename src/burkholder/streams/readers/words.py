@@ -1,23 +1,20 @@
-"""Eight and sixty-four bytes at a time: the machine words the text parsers are built from.
+"""Eight bytes at a time: the machine words the text parsers are built from.
 
-A parser that looks at one byte after another waits for each. These read whole words of a byte array:
-`load64` a little-endian word at any place, `marks` one bit for every separator among 64 bytes. They exist
-only inside compiled loops and do not check their place: the array must carry `PADDING` spare bytes on both
-sides of the text.
+A parser that looks at one byte after another waits for each. These read whole words of a byte array, at any
+place. They exist only inside compiled loops and do not check their place: the array must carry `PADDING` spare
+bytes on both sides of the text.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
-from numba import extending, types
+from numba import types
 from numba.extending import register_jitable
 
-PADDING = 64
+from burkholder.streams.readers.processor import intrinsic, loaded, start_of
 
-intrinsic: Any = extending.intrinsic  # what it makes exists only inside compiled loops; it has no type here
+PADDING = 64
 
 _ZEROS = np.uint64(0x3030303030303030)  # eight times the digit 0
 _ABOVE_NINE = np.uint64(0x7676767676767676)  # added to 0..9 it stays below 128
@@ -26,37 +23,12 @@ _POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)  # what a point becomes when 0 is taken 
 _ONES = np.uint64(0x0101010101010101)
 
 
-def _place(context: Any, builder: Any, signature: Any, args: Any, kind: Any) -> Any:
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    return builder.bitcast(builder.gep(array.data, [args[1]]), kind.as_pointer())
-
-
 @intrinsic
 def load64(typing, text, at):  # type: ignore[no-untyped-def]
     """The eight bytes from `at` on, the first byte lowest."""
 
     def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        kind = ir.IntType(64)
-        return builder.load(_place(context, builder, signature, args, kind), align=1, typ=kind)
-
-    return types.uint64(text, at), build
-
-
-@intrinsic
-def marks(typing, text, at):  # type: ignore[no-untyped-def]
-    """Bit i is set when byte at+i is a separator: a space or control character, ':', '.' or '|'."""
-
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        kind = ir.VectorType(ir.IntType(8), 64)
-        block = builder.load(_place(context, builder, signature, args, kind), align=1, typ=kind)
-
-        def every(byte: int) -> Any:
-            return ir.Constant(kind, [byte] * 64)
-
-        found = builder.icmp_unsigned("<=", block, every(32))
-        for byte in b":.|":
-            found = builder.or_(found, builder.icmp_unsigned("==", block, every(byte)))
-        return builder.bitcast(found, ir.IntType(64))
+        return loaded(builder, start_of(context, builder, signature.args[0], args[0]), args[1], ir.IntType(64))
 
     return types.uint64(text, at), build
 
@@ -120,9 +92,7 @@ def digits(typing, text, end, count):  # type: ignore[no-untyped-def]
     def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
         word = ir.IntType(64)
         eight = ir.Constant(word, 8)
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        place = builder.gep(array.data, [builder.sub(args[1], eight)])
-        raw = builder.load(builder.bitcast(place, word.as_pointer()), align=1, typ=word)
+        raw = loaded(builder, start_of(context, builder, signature.args[0], args[0]), builder.sub(args[1], eight), word)
         raw = builder.xor(raw, ir.Constant(word, int(_ZEROS)))
         shift = builder.mul(builder.sub(eight, args[2]), eight)
         shift = builder.and_(shift, ir.Constant(word, 63))  # a count out of range: digits without meaning

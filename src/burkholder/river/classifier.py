@@ -1,4 +1,4 @@
-"""The regressor and the classifier: one learner fed with named features, which may come and go."""
+"""The classifier: one learner for two classes, one a class beyond, fed with named features, which may come and go."""
 
 from __future__ import annotations
 
@@ -10,89 +10,12 @@ from river import base
 
 from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.river.model import StreamModel
 from burkholder.river.rows import named, table_rows
 from burkholder.storage import pack, unpack
-from burkholder.storage.portable import Portable
 
 
-def open_learner(
-    learner: str, loss: str, intercept: bool, options: tuple[tuple[str, Any], ...] | dict[str, Any] | None
-) -> Any:
-    """A fresh learner."""
-    given = dict(options or {})
-    if learner == "auto":
-        from burkholder.auto import Auto
-
-        return Auto(loss=loss, intercept=intercept, **given)
-    from burkholder.learner import Learner
-
-    return Learner(learner, loss=loss, intercept=intercept, **given)
-
-
-class BurkholderRegressor(Portable, base.MiniBatchRegressor):
-    """Online regression with a certificate; nothing to tune by default.
-
-    Parameters
-    ----------
-    learner
-        "auto", or any name of `burkholder list`.
-    loss
-        "squared", "absolute", "huber", "pinball" or "epsilon-insensitive".
-    intercept
-        Whether to add a constant feature.
-    options
-        Further options of the learner and the loss, such as {"radius": 10.0, "quantile": 0.9}.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics
-    >>> model = BurkholderRegressor(loss="absolute")
-    >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE()).get() < 0.5
-    True
-    >>> model.certificate().rounds
-    300
-    """
-
-    def __init__(
-        self,
-        learner: str = "auto",
-        loss: str = "squared",
-        intercept: bool = True,
-        options: dict[str, Any] | None = None,
-    ) -> None:
-        self.learner = learner
-        self.loss = loss
-        self.intercept = intercept
-        self.options = options
-        self._learner = open_learner(learner, loss, intercept, options)
-        if losses.is_classification(self._learner.loss):
-            raise BadInput("loss", loss, "this loss is for classes; use BurkholderClassifier")
-
-    def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:
-        """One round."""
-        self._learner.update(named(x), float(y), float(w))
-
-    def predict_one(self, x: dict[Hashable, Any]) -> float:
-        """ŷ; changes nothing."""
-        return float(self._learner.predict(named(x)))
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """The rows of a data frame, as `learn_one` on each in turn."""
-        for x, target in zip(table_rows(X), y):
-            self.learn_one(x, target)
-
-    def predict_many(self, X: Any) -> Any:
-        """ŷ for the rows of a data frame."""
-        import pandas as pd
-
-        return pd.Series([self.predict_one(x) for x in table_rows(X)], index=X.index, dtype=float)
-
-    def certificate(self) -> Any:
-        """What is guaranteed, over the rounds so far."""
-        return self._learner.certificate()
-
-
-class BurkholderClassifier(Portable, base.MiniBatchClassifier):
+class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
     """Online classification, two classes or more, with certificates; nothing to tune by default.
 
     Two classes are one learner; from the third on, each class has a learner of its own against the rest, and a class
@@ -117,6 +40,8 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
     True
     """
 
+    classifies = True
+
     def __init__(
         self,
         learner: str = "auto",
@@ -124,21 +49,10 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
         intercept: bool = True,
         options: dict[str, Any] | None = None,
     ) -> None:
-        self.learner = learner
-        self.loss = loss
-        self.intercept = intercept
-        self.options = options
-        first = self._open()
-        if not losses.is_classification(first.loss):
-            raise BadInput("loss", loss, "this loss is for numbers; use BurkholderRegressor")
+        super().__init__(learner, loss, intercept, options)
+        # one learner: class 0 against the other; from the third class on, one for each
         self._classes: list[Any] = []  # in the order they appeared
-        self._learners: list[Any] = [
-            first
-        ]  # [class 0 against the other], from the third class on one for each
         self._signs: list[float] = [1.0]  # −1: this learner has its class as −1
-
-    def _open(self) -> Any:
-        return open_learner(self.learner, self.loss, self.intercept, self.options)
 
     @property
     def _multiclass(self) -> bool:
@@ -168,11 +82,6 @@ class BurkholderClassifier(Portable, base.MiniBatchClassifier):
             mirrored = unpack(pack(self._learners[0]))
             return classes, [self._learners[0], mirrored, self._open()], [1.0, -1.0, 1.0]
         return classes, [*self._learners, self._open()], [*self._signs, 1.0]
-
-    def learn_many(self, X: Any, y: Any) -> None:
-        """The rows of a data frame, as `learn_one` on each in turn."""
-        for x, target in zip(table_rows(X), y):
-            self.learn_one(x, target)
 
     # --- predicting --------------------------------------------------------------------------------------
     def _scores(self, x: dict[Hashable, Any]) -> dict[Any, float]:

@@ -1,0 +1,74 @@
+"""The Python of README and docs runs as printed, in order, given the data that a page says the reader has."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burkholder as bk
+
+ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+class Still:
+    """A model that predicts 0 and never learns."""
+
+    def predict(self, x: Any) -> float:
+        return 0.0
+
+    def update(self, x: Any, y: float) -> None:
+        pass
+
+
+def given(page: str) -> dict[str, Any]:
+    """What the page's reader has: data, models, files in the current folder."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    names: dict[str, Any] = {"bk": bk, "X": X, "F": X, "y": np.clip(X @ [0.5, -0.2, 0.1], -1, 1), "w": [0.5, -0.2, 0.1]}
+    if page == "README.md":
+        shutil.copy(str(files("burkholder") / "data" / "elec.csv.gz"), "elec.csv.gz")
+    if page == "docs/formats.md":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table({"price": [1.0, 2.0], "size": [3.0, 4.0]}), "prices.parquet")
+        Path("clicks.vw.gz").write_text("1 |f a b:2\n-1 |f c\n")  # known by its content, not by its name
+    if page == "docs/integrations.md":
+        from river import dummy, stats
+
+        names["y"] = np.sign(X[:, 0])
+        names |= {"more_X": X, "more_y": names["y"], "model_one": dummy.StatisticRegressor(stats.Mean()),
+                  "model_two": dummy.StatisticRegressor(stats.Max())}
+    if page == "docs/martingales.md":
+        names["MyLearner"] = Still
+    if page == "docs/matrix.md":
+        names |= {"users": ["ann", "bob"], "items": ["alien", "heat"], "ratings": [5, 2], "X": np.eye(50, 80), "y": 0.5}
+    if page == "docs/saving.md":
+        shards = [bk.Learner("adagrad", loss="absolute") for _ in range(2)]
+        for shard in shards:
+            shard.run(X, names["y"])
+        names |= {"learner": shards[0], "learner_of_shard_1": shards[0], "learner_of_shard_2": shards[1]}
+    return names
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search((ROOT / page).read_text(encoding="utf-8"))])
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = given(page)
+    for place, block in enumerate(BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))):
+        if block.startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(block, names, f"{page} block {place}", page, 0)
+            assert doctest.DocTestRunner().run(test).failed == 0
+            continue
+        if page == "docs/experts.md" and "ModelExperts" in block:
+            names |= {"x": {"load_yesterday": 1.0}, "y": 2.5}
+        exec(compile(block, f"{page} block {place}", "exec"), names)
