@@ -7,16 +7,17 @@ one round, not the feature. Moments are kept in units of h, so nothing overflows
 
 from __future__ import annotations
 
-import math
-
+from burkholder.auto.block import columns, put_columns
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import prefetch
-from burkholder.auto.state import COUNT, DENSE, FEATURES, HEIGHT, INVERSE, MEAN, ROUNDS, SPREAD
+from burkholder.auto.simd import all8, any_above, fused, least, load8, most, prefetch, put, root, size8, store, where_positive
+from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
 from burkholder.compiled import compiled
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
+AHEAD = 64  # how many entries ahead a feature's cache lines are asked for
+MANY = 500.0  # with fewer features than this everything is near anyway
 
 
 @inlined
@@ -29,12 +30,13 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
     """
     work.stamp[0] += work.slot.shape[0]  # marks of earlier rows are below, those of this row at or above
     stamp = work.stamp[0]
-    m = 0
-    if plan.intercept == 1:
-        work.slot[0] = 0
-        work.raw[0] = 1.0
-        m = 1
+    far = grow and state.scalars[FEATURES] > MANY
+    m = plan.intercept
+    work.slot[0] = 0
+    work.raw[0] = 0.0  # `scale` puts the constant itself
     for j in range(start, stop):
+        if far and j + AHEAD < indices.shape[0]:
+            fetch(plan, state, max(state.slot_of[indices[j + AHEAD]], 0))
         x = values[j]
         if abs(x) < TINY:
             continue
@@ -46,14 +48,12 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
             slot = int(state.scalars[FEATURES])
             state.scalars[FEATURES] += 1.0
             state.slot_of[feature] = slot
+            for group in range(plan.groups):
+                put(state.lanes, slot, 16 * group + 8, load8(state.v0, 0))
         mark = work.mark[slot]
         if mark >= stamp:  # seen in this very row, at place mark − stamp
             work.raw[mark - stamp] += x
         else:
-            prefetch(state.lanes, slot, 0)
-            prefetch(state.lanes, slot, 8)
-            prefetch(state.lanes, slot, 16)
-            prefetch(state.stat, slot, 0)
             work.mark[slot] = stamp + m
             work.slot[m] = slot
             work.raw[m] = x
@@ -61,61 +61,83 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
     for j in range(state.dense_count[0]):
         slot = state.dense[j]
         if work.mark[slot] < stamp:
-            work.mark[slot] = stamp + m
             work.slot[m] = slot
             work.raw[m] = 0.0
             m += 1
+    for j in range(m, m + 8):  # the last block of eight is filled up with the constant, at x = 0
+        work.slot[j] = 0
+        work.raw[j] = 0.0
     return m
 
 
 @inlined
-def scale(state, work, m, keep):  # type: ignore[no-untyped-def]
+def fetch(plan, state, slot):  # type: ignore[no-untyped-def]
+    """Ask for all that is kept of a feature which will be wanted soon."""
+    prefetch(state.stat, slot, 0)
+    prefetch(state.lanes, slot, 0)
+    prefetch(state.lanes, slot, 8)
+    prefetch(state.lanes, slot, 16)
+    if plan.groups == 2:
+        prefetch(state.lanes, slot, 24)
+        prefetch(state.lanes, slot, 32)
+
+
+@inlined
+def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
     """Fill work.hat and work.tilde; with `keep` also write the new statistics, which count this row."""
-    n = state.scalars[ROUNDS] + 1.0
-    once = 1.0 / n
-    stat = state.stat
-    for j in range(m):
-        slot = work.slot[j]
-        if slot == 0:  # the constant stays 1
-            work.hat[j] = 1.0
-            work.tilde[j] = 1.0
-            continue
-        x = work.raw[j]
-        h, count, mean, spread = stat[slot, HEIGHT], stat[slot, COUNT], stat[slot, MEAN], stat[slot, SPREAD]
-        inverse = stat[slot, INVERSE]
-        size = abs(x)
+    zero, one = all8(0.0), all8(1.0)
+    rounds = all8(state.scalars[ROUNDS] + 1.0)
+    once = one / rounds
+    for j in range(0, m, 8):
+        signed, mean, spread, inverse = columns(state.stat, work.slot, j)  # COUNT, MEAN, SPREAD, INVERSE
+        x = load8(work.raw, j)
+        count, was = size8(signed), where_positive(zero - signed, one, zero)
+        if any_above(size8(x * inverse), one) or any_above(one, count):
+            heighten(state, work, j, keep)
+            inverse, ratio = load8(work.inverse, 0), load8(work.ratio, 0)
+            mean, spread = mean * ratio, spread * ratio * ratio
+        z = least(most(x * inverse, zero - one), one)
+        here = where_positive(size8(x), one, zero)
+        count = count + here
+        each = one / most(count, one)
+        gap = (z - mean) * here
+        mean = fused(gap, each, mean)
+        spread = fused(gap, z - mean, spread)
+        # dense once nonzero in half of the rounds, until in less than a quarter
+        dense = where_positive(rounds - count - count, where_positive(rounds - all8(4.0) * count, zero, was), one)
+        share, square = count * once, mean * mean
+        variance = fused(spread, once, share * (one - share) * square)
+        variance = where_positive(dense, variance, fused(spread, each, square))
+        above = where_positive(dense, z - share * mean, z)
+        store(work.hat, j, z)
+        store(work.tilde, j, where_positive(variance - all8(CONSTANT), above / root(most(variance, all8(CONSTANT))), zero))
+        if keep:
+            put_columns(state.stat, work.slot, j, where_positive(dense, zero - count, count), mean, spread, inverse)
+            if any_above(size8(dense - was), zero):
+                store(work.ratio, 0, dense - was)
+                for i in range(8):
+                    if work.ratio[i] != 0.0 and work.slot[j + i] > 0:
+                        list_dense(state, work.slot[j + i], work.ratio[i] > 0.0)
+    if plan.intercept == 1:  # the constant stays 1
+        work.hat[0] = 1.0
+        work.tilde[0] = 1.0
+
+
+@inlined
+def heighten(state, work, j, keep):  # type: ignore[no-untyped-def]
+    """Raise the heights of eight features to this row's values: old over new height, and 1/h, into work."""
+    for i in range(8):
+        slot, size = work.slot[j + i], abs(work.raw[j + i])
+        h = state.stat[slot, HEIGHT]
+        work.ratio[i] = 1.0
+        work.inverse[i] = state.stat[slot, INVERSE]
         if size > h:
             # the first value of a feature sets its height; min also covers 10·h overflowing to infinity
             taller = size if h == 0.0 else min(size, GROWTH * h)
-            ratio = h / taller
-            mean *= ratio
-            spread *= ratio * ratio
-            h = taller
-            inverse = 1.0 / h
-        z = min(max(x * inverse, -1.0), 1.0)
-        if x != 0.0:
-            count += 1.0
-            gap = z - mean
-            mean += gap / count
-            spread += gap * (z - mean)
-        dense = stat[slot, DENSE]
-        if 2.0 * count >= n:
-            dense = 1.0
-        elif 4.0 * count < n:
-            dense = 0.0
-        work.hat[j] = z
-        if dense == 1.0:
-            share = count * once
-            variance = spread * once + share * (1.0 - share) * mean * mean
-            work.tilde[j] = (z - share * mean) / math.sqrt(variance) if variance > CONSTANT else 0.0
-        else:
-            work.tilde[j] = z * math.sqrt(count / (spread + count * mean * mean))
-        if keep:
-            stat[slot, HEIGHT], stat[slot, COUNT], stat[slot, MEAN], stat[slot, SPREAD] = h, count, mean, spread
-            stat[slot, INVERSE] = inverse
-            if stat[slot, DENSE] != dense:
-                stat[slot, DENSE] = dense
-                list_dense(state, slot, dense == 1.0)
+            work.ratio[i] = h / taller
+            work.inverse[i] = 1.0 / taller
+            if keep:
+                state.stat[slot, HEIGHT] = taller
 
 
 @inlined

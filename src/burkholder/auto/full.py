@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.plan import LOGISTIC
-from burkholder.auto.simd import all8, lane, load8, row8, store
+from burkholder.auto.simd import all8, fused, load8, row8, store
 from burkholder.auto.simd import put as put8
 from burkholder.auto.state import FEATURES, FULL_ON, HIGH, LOW
-from burkholder.auto.steps import step
 
 
 @inlined
@@ -18,17 +16,15 @@ def censored(state, p, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def kalman_step(p, w, column, live, size, reach, kind, played, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
-    """One step with covariance P, given column = Px and reach = xᵀPx, on the first `live` rows."""
-    reach = max(reach, 0.0)
-    steps, shrinks = step(kind, all8(played), all8(reach), y, weight, all8(residual), quantile)
-    g, shrink = all8(lane(steps, 0)), lane(shrinks, 0)
+def kalman_step(p, w, column, live, size, g, shrink):  # type: ignore[no-untyped-def]
+    """One step with covariance P, given column = Px, on the first `live` rows: w ← w − g·Px, P ← P − c/(1+cX)·Px(Px)ᵀ."""
+    back = all8(0.0 - g)
     for i in range(0, size, 8):
-        store(w, i, load8(w, i) - g * load8(column, i))
+        store(w, i, fused(back, load8(column, i), load8(w, i)))
     for i in range(live):
-        c = all8(shrink * column[i])
+        c = all8(0.0 - shrink * column[i])
         for j in range(0, size, 8):
-            put8(p, i, j, row8(p, i, j) - c * load8(column, j))
+            put8(p, i, j, fused(c, load8(column, j), row8(p, i, j)))
 
 
 @inlined
@@ -48,31 +44,36 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(plan, state, work, m, y, weight):  # type: ignore[no-untyped-def]
-    """One Kalman step of every full lane."""
+def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
+    """Let the variances drift; Px of every full lane into its row of work.columns, X = xᵀPx into work.reach."""
     features = int(state.scalars[FEATURES])
     size = (features + 7) // 8 * 8
-    column = work.column
     for k in range(plan.full_lanes):
-        v0, q, kind = state.full_spec[k, 1], state.full_spec[k, 2], int(state.full_spec[k, 4])
-        on_tilde = state.full_spec[k, 0] == 1.0
-        p = state.full_p[k]
+        v0, q = state.full_spec[k, 1], state.full_spec[k, 2]
+        x = work.tilde if state.full_spec[k, 0] == 1.0 else work.hat
+        p, column = state.full_p[k], work.columns[k]
         for i in range(features):
             if p[i, i] < v0:
                 p[i, i] += q
-        if kind != LOGISTIC and censored(state, work.out[plan.full + k], y):
-            continue
         for i in range(0, size, 8):
             total = all8(0.0)
             for j in range(m):
-                x = work.tilde[j] if on_tilde else work.hat[j]
-                total = total + row8(p, work.slot[j], i) * all8(x)
+                total = fused(row8(p, work.slot[j], i), all8(x[j]), total)
             store(column, i, total)
-        reach = 0.0
+        total = 0.0
         for j in range(m):
-            reach += column[work.slot[j]] * (work.tilde[j] if on_tilde else work.hat[j])
-        kalman_step(p, state.full_w[k], column, features, size, reach, kind, work.entry[plan.full + k], y, weight,
-                    state.residual[plan.full + k], plan.quantile)
+            total += column[work.slot[j]] * x[j]
+        work.reach[plan.full + k] = max(total, 0.0)
+
+
+@inlined
+def learn(plan, state, work):  # type: ignore[no-untyped-def]
+    """Every full lane takes its step."""
+    features = int(state.scalars[FEATURES])
+    size = (features + 7) // 8 * 8
+    for k in range(plan.full_lanes):
+        at = plan.full + k
+        kalman_step(state.full_p[k], state.full_w[k], work.columns[k], features, size, work.step[at], work.shrink[at])
 
 
 @inlined

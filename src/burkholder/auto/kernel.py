@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from burkholder.auto import aggregate, features, full, kalman, stack, tangent
+from burkholder.auto import aggregate, features, full, passes, stack, tangent
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_SQUARE
-from burkholder.auto.simd import load8, store
+from burkholder.auto.simd import all8, lane, least, load8, most, sigmoid8, size8, store, where_positive
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -33,8 +33,7 @@ LARGEST = 1e100  # in units of the first nonzero label
 @inlined
 def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     """Every lane's output, then the aggregate, in internal units. The state is only read."""
-    kalman.forecast(plan, state, work, m)
-    tangent.forecast(plan, state, work, m)
+    passes.read(plan, state, work, m)
     full.forecast(plan, state, work, m)
     clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
@@ -52,10 +51,11 @@ def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
     low, high = state.scalars[LOW], state.scalars[HIGH]
     if plan.kinds[0] == LOGISTIC:
         low, high = -LIMIT, LIMIT
-    for k in range(first, last):
-        p = min(max(work.out[k], low), high)
-        work.entry[k] = p
-        work.played[k] = p
+    bottom, top = all8(low), all8(high)
+    for k in range(first // 8 * 8, last, 8):
+        p = least(most(load8(work.out, k), bottom), top)
+        store(work.entry, k, p)
+        store(work.played, k, p)
 
 
 @inlined
@@ -65,34 +65,63 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
     regression = plan.kinds[0] != LOGISTIC
     if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
         full.retire(plan, state)
-    kalman.reach(plan, state, work, m)
+    if scalars[FULL_ON] == 1.0:
+        full.reach(plan, state, work, m)
+    stack.reach(plan, state, work)
     if regression:
         rate = max(1.0 / (scalars[ROUNDS] + 1.0), 0.01)
         for k in range(plan.lanes):
             state.residual[k] += rate * (abs(work.entry[k] - y) - state.residual[k])
-    for group in range(plan.groups):
-        g, shrink = step(plan.kinds[group], load8(work.entry, 8 * group), load8(work.reach, 8 * group), y, weight,
-                         load8(state.residual, 8 * group), plan.quantile)
-        store(work.step, 8 * group, g)
-        store(work.shrink, 8 * group, shrink)
-    if regression:
-        for k in range(8 * plan.groups):
+    every_step(plan, state, work, y, weight)
+    tangent_slopes(plan, loss, state, work, y, weight)
+    stack.learn(plan, state, work)
+    if scalars[FULL_ON] == 1.0:
+        full.learn(plan, state, work)
+    tangent.charge(plan, state, work)
+    passes.learn(plan, state, work, m)
+    aggregate.absorb(plan, loss, state, work, yhat, y, weight)
+
+
+@inlined
+def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
+    """The step of every Kalman lane and stack into work.step and work.shrink, eight lanes at a time.
+
+    All of them wait for nothing but their predictions and reaches, so the processor works on them side by side.
+    """
+    for k in range(0, plan.lanes, 8):
+        group = k // 8
+        p, reach, residual = load8(work.entry, k), load8(work.reach, k), load8(state.residual, k)
+        kind = plan.kinds[0] if group == 0 or group >= plan.groups else plan.kinds[1]
+        g, shrink = step(kind, p, reach, y, weight, residual, plan.quantile)
+        if plan.groups == 2 and group >= 2:  # full lanes and stacks of both kinds
+            other, narrow = step(plan.kinds[1], p, reach, y, weight, residual, plan.quantile)
+            second = load8(work.second, k)
+            g, shrink = where_positive(second, other, g), where_positive(second, narrow, shrink)
+        store(work.step, k, g)
+        store(work.shrink, k, shrink)
+    if plan.kinds[0] != LOGISTIC:
+        for k in range(plan.lanes):
             if full.censored(state, work.out[k], y):
                 work.step[k] = 0.0
                 work.shrink[k] = 0.0
+
+
+@inlined
+def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyped-def]
+    """δ of the tangent lanes, each at its own prediction, into work.step."""
+    # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
+    if loss.kind == 0:
+        delta = all8(0.0 - weight * y) * sigmoid8(all8(0.0 - y) * load8(work.out, plan.tangents))
+        delta = where_positive(size8(delta) - all8(1e-100), delta, all8(0.0))
+        for k in range(4):
+            work.step[plan.tangents + k] = lane(delta, k)
+        return
     for k in range(plan.tangents, plan.tangents + 4):
         delta = weight * slope(loss, work.out[k], y)
-        # squares of anything smaller are subnormal numbers, a hundred times slower and of no consequence
         work.step[k] = delta if abs(delta) > 1e-100 else 0.0
-        if regression:
+        if plan.kinds[0] != LOGISTIC:
             more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
             state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
-    stack.learn(plan, state, work, y, weight)
-    if scalars[FULL_ON] == 1.0:
-        full.learn(plan, state, work, m, y, weight)
-    kalman.learn(plan, state, work, m)
-    tangent.learn(plan, state, work, m)
-    aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
 
 @inlined
@@ -135,7 +164,7 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
     """The prediction for one row; nothing but scratch is written."""
     m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
-    features.scale(state, work, m, False)
+    features.scale(plan, state, work, m, False)
     return play(plan, state, work, m) * state.scalars[UNIT]
 
 
@@ -145,7 +174,7 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
     scalars = state.scalars
     for t in range(y.shape[0]):
         m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(state, work, m, True)
+        features.scale(plan, state, work, m, True)
         p = play(plan, state, work, m)
         yhat[t] = p * scalars[UNIT]
         losses[t] = weight[t] * paid(loss, p, y[t])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.full import censored, kalman_step
+from burkholder.auto.full import kalman_step
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
-from burkholder.auto.simd import all8, row8, store
+from burkholder.auto.simd import all8, fused, load8, row8, store, total8
 from burkholder.auto.state import FULL_ON, LABEL_SQUARES, LABELS
 
 DRIFT = 1e-5
@@ -27,36 +27,49 @@ def label_scale(plan, state):  # type: ignore[no-untyped-def]
 
 @inlined
 def forecast(plan, state, work):  # type: ignore[no-untyped-def]
-    """The stacks' predictions into work.out, last; they read work.entry."""
+    """The stacks' predictions into work.out, last; they read work.entry. Weights of lanes that are no input are 0."""
     live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     for s in range(plan.groups):
-        total = 0.0
-        for k in range(live):
-            total += state.stack_w[s, k] * work.entry[k]
-        work.out[plan.stacks + s] = total
+        if plan.kinds[0] == LOGISTIC:
+            total = all8(0.0)
+            for k in range(0, live, 8):
+                total = fused(row8(state.stack_w, s, k), load8(work.entry, k), total)
+            work.out[plan.stacks + s] = total8(total)
+        else:
+            # one after another: while every label was the same, whether the sum of equal outputs rounds to just below
+            # that label decides what the next label teaches (`censored`)
+            at = plan.stacks + s
+            work.out[at] = 0.0
+            for k in range(live):
+                work.out[at] += state.stack_w[s, k] * work.entry[k]
 
 
 @inlined
-def learn(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
-    """One Kalman step of each stack."""
-    size = state.stack_w.shape[1]
+def reach(plan, state, work):  # type: ignore[no-untyped-def]
+    """Let the variances drift; Px of each stack into its row of work.columns, X = xᵀPx into work.reach."""
     live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
-    unit = label_scale(plan, state)
-    inverse = 1.0 / unit
-    column = work.column
+    inverse = 1.0 / label_scale(plan, state)
     for s in range(plan.groups):
-        p, w = state.stack_p[s], state.stack_w[s]
+        p, column = state.stack_p[s], work.columns[plan.full_lanes + s]
         for i in range(live):
             p[i, i] += DRIFT
-        if plan.kinds[s] != LOGISTIC and censored(state, work.out[plan.stacks + s], y):
-            continue
-        for i in range(0, size, 8):
-            total = all8(0.0)
+        total = all8(0.0)
+        for i in range(0, live, 8):
+            part = all8(0.0)
             for k in range(live):
-                total = total + row8(p, k, i) * all8(work.entry[k] * inverse)
-            store(column, i, total)
-        reach = 0.0
-        for k in range(live):
-            reach += column[k] * (work.entry[k] * inverse)
-        kalman_step(p, w, column, live, size, reach, plan.kinds[s], work.entry[plan.stacks + s] / unit, y / unit,
-                    weight, state.residual[plan.stacks + s] / unit, plan.quantile)
+                part = fused(row8(p, k, i), all8(work.entry[k] * inverse), part)
+            store(column, i, part)
+            total = fused(part, load8(work.entry, i) * all8(inverse), total)
+        work.reach[plan.stacks + s] = max(total8(total), 0.0)
+
+
+@inlined
+def learn(plan, state, work):  # type: ignore[no-untyped-def]
+    """Each stack takes its step. A step towards labels over `unit` is 1/unit of the step towards the labels."""
+    live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
+    inverse = 1.0 / label_scale(plan, state)
+    for s in range(plan.groups):
+        at = plan.stacks + s
+        column = work.columns[plan.full_lanes + s]
+        size = (live + 7) // 8 * 8
+        kalman_step(state.stack_p[s], state.stack_w[s], column, live, size, work.step[at] * inverse, work.shrink[at])

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from burkholder.auto.plan import GROUP, RADII, Plan, full_lane_specs, prior
 
-# columns of `stat`, one row a feature
-HEIGHT, COUNT, MEAN, SPREAD, DENSE, LAST, INVERSE = range(7)
+# columns of `stat`, one row a feature: in how many rounds it was nonzero (negative while it counts as dense), mean
+# and summed squared deviations of its nonzero values over the height, 1/height, the height, the round it was last seen
+COUNT, MEAN, SPREAD, INVERSE, HEIGHT, LAST = range(6)
 STATS = 8  # padded to a cache line
 
 # places in `scalars`
@@ -30,7 +31,7 @@ class State(NamedTuple):
 
     scalars: NDArray[np.float64]
     stat: NDArray[np.float64]  # features × STATS
-    lanes: NDArray[np.float64]  # features × (16·groups + 8)
+    lanes: NDArray[np.float64]  # features × (16·groups + 8); a feature's variances are set when it is first seen
     slot_of: NDArray[np.int32]  # feature id → row of `stat` and `lanes`, −1 unseen
     dense: NDArray[np.int64]
     dense_count: NDArray[np.int64]
@@ -62,7 +63,7 @@ class Work(NamedTuple):
     tilde: NDArray[np.float64]
     mark: NDArray[np.int64]
     stamp: NDArray[np.int64]
-    out: NDArray[np.float64]  # each lane's own output
+    out: NDArray[np.float64]  # each lane's own output; eight places more than lanes
     entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
     played: NDArray[np.float64]  # each lane's output as aggregated
     exact: NDArray[np.float64]  # the tangent lanes' outputs before rounding
@@ -71,7 +72,10 @@ class Work(NamedTuple):
     shrink: NDArray[np.float64]
     mixed: NDArray[np.float64]
     other: NDArray[np.float64]
-    column: NDArray[np.float64]  # Px of a full-covariance update
+    ratio: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
+    second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
 
 
 def padded(count: int) -> int:
@@ -82,6 +86,11 @@ def padded(count: int) -> int:
 def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     """An empty state: variances at their prior, the stack at the average of the lanes."""
     lanes, inputs, stacks = padded(plan.lanes), padded(plan.tangents), plan.groups
+    stat = aligned(features, STATS)
+    stat[0, [COUNT, MEAN, INVERSE, HEIGHT]] = 1.0
+    rows = aligned(features, 16 * plan.groups + 8)
+    for group in range(plan.groups):
+        rows[0, 16 * group + 8:16 * group + 16] = [v for v, _ in GROUP]
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
     side = padded(plan.full_features + 1)
     full_p = np.zeros((plan.full_lanes, side, side))
@@ -99,7 +108,7 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     weight = np.zeros(lanes)
     weight[: plan.lanes] = prior(plan)
     return State(
-        scalars=scalars, stat=aligned(features, STATS), lanes=fresh_lanes(plan, features),
+        scalars=scalars, stat=stat, lanes=rows,
         slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
         dense_count=np.zeros(1, np.int64), v0=np.array([v for v, _ in GROUP]),
         drift=np.array([q for _, q in GROUP]), radii=np.array(RADII), bias=np.zeros(len(RADII)),
@@ -117,23 +126,20 @@ def aligned(rows: int, columns: int) -> NDArray[np.float64]:
     return room[start:start + rows * columns].reshape(rows, columns)
 
 
-def fresh_lanes(plan: Plan, features: int) -> NDArray[np.float64]:
-    """Rows of unseen features: weight 0, variance v₀, g = s = 0."""
-    rows = aligned(features, 16 * plan.groups + 8)
-    for group in range(plan.groups):
-        rows[:, 16 * group + 8:16 * group + 16] = [v for v, _ in GROUP]
-    return rows
-
-
 def new_work(plan: Plan, features: int, touched: int) -> Work:
     """Scratch for rows that touch at most so many of so many features."""
     lanes = padded(plan.lanes)
+    touched += 8  # the last block of eight is filled up
+    second = np.zeros(lanes)
+    second[[plan.full + k for k, spec in enumerate(full_lane_specs(plan)) if spec[4] != plan.kinds[0]]] = 1.0
+    second[plan.stacks + 1:plan.stacks + plan.groups] = 1.0
     return Work(
         slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
         tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
-        stamp=np.zeros(1, np.int64), out=np.zeros(lanes), entry=np.zeros(lanes), played=np.zeros(lanes),
+        stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
-        other=np.zeros(lanes), column=np.zeros(max(padded(plan.full_features + 1), lanes)),
+        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8), columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
+        second=second,
     )
 
 
@@ -145,7 +151,7 @@ def grown(plan: Plan, state: State, features: int, ids: int) -> State:
         size = max(features, 2 * have)
         stat = aligned(size, STATS)
         stat[:have] = state.stat
-        lanes = fresh_lanes(plan, size)
+        lanes = aligned(size, state.lanes.shape[1])
         lanes[:have] = state.lanes
         dense = np.zeros(size, np.int64)
         dense[:have] = state.dense

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all4, load4, most, put, root, row4, store
+from burkholder.auto.simd import all4, fused, load4, most, put, root, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
 
 GRID = float(1 << 20)
@@ -27,34 +27,37 @@ def square_function(g, s):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """The tangent lanes' predictions into work.out, after the diagonal lanes'."""
-    at = 16 * plan.groups
-    total = all4(0.0)
-    for j in range(m):
-        g, s = row4(state.lanes, work.slot[j], at), row4(state.lanes, work.slot[j], at + 4)
-        # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
-        size = root(most(most(s + s - g * g, g * g), all4(1e-300)))
-        total = total - g / size * all4(work.hat[j])
-    p = total * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE])
-    store(work.exact, 0, p)
-    # (x + 1.5·2⁵²) − 1.5·2⁵² is x rounded to a whole number
-    store(work.out, plan.tangents, ((p * all4(GRID) + all4(WHOLE)) - all4(WHOLE)) / all4(GRID))
+def direction(state, slot, at):  # type: ignore[no-untyped-def]
+    """w/R = −g/sqrt(2s−g²) of one feature in the four lanes, −sgn g where s < g²."""
+    g, s = row4(state.lanes, slot, at), row4(state.lanes, slot, at + 4)
+    # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
+    square = g * g
+    return (all4(0.0) - g) / root(most(most(s + s - square, square), all4(1e-300)))
 
 
 @inlined
-def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """g += δx̂, s += (δx̂)², with δ of each lane in work.step."""
-    at = 16 * plan.groups
+def play(plan, state, work, lean):  # type: ignore[no-untyped-def]
+    """The tangent lanes' predictions into work.out, on their grid; lean = ⟨w/R, x̂⟩."""
+    p = lean * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE])
+    store(work.exact, 0, p)
+    # (x + 1.5·2⁵²) − 1.5·2⁵² is x rounded to a whole number
+    store(work.out, plan.tangents, ((p * all4(GRID) + all4(WHOLE)) - all4(WHOLE)) * all4(1.0 / GRID))
+
+
+@inlined
+def charge(plan, state, work):  # type: ignore[no-untyped-def]
+    """Σδŷ, and what rounding to the grid cost, with δ of each lane in work.step."""
     delta, exact = load4(work.step, plan.tangents), load4(work.exact, 0)
     store(state.bias, 0, load4(state.bias, 0) + delta * exact)
     rounding = most(delta * (load4(work.out, plan.tangents) - exact), all4(0.0))
     store(state.clip_cost, 0, load4(state.clip_cost, 0) + rounding)
-    for j in range(m):
-        slot = work.slot[j]
-        d = delta * all4(work.hat[j])
-        put(state.lanes, slot, at, row4(state.lanes, slot, at) + d)
-        put(state.lanes, slot, at + 4, row4(state.lanes, slot, at + 4) + d * d)
+
+
+@inlined
+def learn(state, slot, at, d):  # type: ignore[no-untyped-def]
+    """g += δx̂, s += (δx̂)²."""
+    put(state.lanes, slot, at, row4(state.lanes, slot, at) + d)
+    put(state.lanes, slot, at + 4, fused(d, d, row4(state.lanes, slot, at + 4)))
 
 
 @inlined
