@@ -11,8 +11,6 @@ comparator is known afterwards: Σδŷ − ⟨u, g⟩, for every u at once, and 
 
 from __future__ import annotations
 
-import math
-
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import BETTING, LOGISTIC
 from burkholder.auto.simd import all8, exp8, fused, least, load8, root, total8
@@ -46,7 +44,7 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
             d = load8(work.stake, j) + square
             quiet = exp8(all8(0.0) - least(all8(0.5) * g * g / d, all8(CAP)))
             total = fused(g * load8(work.hat, j), square / (d * root(d) * quiet), total)
-        p = -total8(total) * size / math.sqrt(max(work.squares[0], 1.0))
+        p = -total8(total) * size * work.narrow[0]
     p = ((p * GRID + WHOLE) - WHOLE) / GRID if abs(p) < 1e9 else p
     p = min(max(p, low), high)
     work.exact[BETTING] = p

@@ -20,10 +20,10 @@ STACK_SHARE, TANGENT_SHARE, BETTING_SHARE = 0.25, 0.05, 0.05
 # that v₀ is the prior variance of the prediction, however many features a row has. Without that, a prior variance
 # of 1 for every feature lets a single wide row decide. Q = 0 is for streams that do not change.
 HAT = ((10.0, 0.0, 1), (10.0, 1e-3, 0), (100.0, 0.1, 0), (1000.0, 10.0, 0))
-TILDE = ((1.0, 0.0, 1), (10.0, 0.0, 1), (1.0, 1e-4, 0), (100.0, 0.1, 0))
+TILDE = ((1.0, 0.0, 1), (10.0, 1e-3, 1), (1.0, 1e-5, 0), (100.0, 0.1, 0))
 GROUP = HAT + TILDE
 # (on x̃, v₀, Q, the lane of its group that it turns into when there are too many features)
-FULL = ((0, 100.0, 0.01, 2), (1, 1.0, 0.0, 5), (1, 10.0, 1e-3, 6))
+FULL = ((0, 100.0, 0.01, 2), (1, 1.0, 0.0, 4), (1, 10.0, 1e-3, 5))
 RADII = (0.1, 1.0, 10.0)  # of the tangent lanes; the betting lane comes after them and needs none
 BETTING = len(RADII)
 

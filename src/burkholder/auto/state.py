@@ -79,6 +79,7 @@ class Work(NamedTuple):
     second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
     gain: NDArray[np.float64]  # by what the features of each diagonal lane of a group are multiplied
     squares: NDArray[np.float64]  # mean ‖x̂‖² and ‖x̃‖², this row included
+    narrow: NDArray[np.float64]  # 1 over the root of the mean ‖x̂‖² of the rows before
     bet: NDArray[np.float64]  # g of the betting lane, feature by feature
     stake: NDArray[np.float64]  # s of the betting lane
 
@@ -143,8 +144,9 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
         stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
-        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8), columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
-        second=second, gain=np.ones(8), squares=np.ones(2), bet=np.zeros(touched), stake=np.zeros(touched),
+        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8),
+        columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
+        second=second, gain=np.ones(8), squares=np.ones(2), narrow=np.ones(1), bet=np.zeros(touched), stake=np.zeros(touched),
     )
 
 

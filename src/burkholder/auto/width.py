@@ -16,7 +16,11 @@ from burkholder.auto.state import HAT_SQUARES, ROUNDS, TILDE_SQUARES
 
 @inlined
 def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """The mean squared width with this row, the gains, and both put into work.out and work.reach of the diagonal lanes."""
+    """The gains, put into work.out and work.reach of the diagonal lanes; and the mean squared width with this row.
+
+    The gains come from the rows before: features met for the first time are left out of a prediction, and must not
+    change it through the width. Before the first label every prediction is 0, so there this row may count.
+    """
     for j in range(m, m + 8):  # the last block of eight is filled up
         work.hat[j] = 0.0
         work.tilde[j] = 0.0
@@ -27,7 +31,11 @@ def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
     scalars, once = state.scalars, 1.0 / (state.scalars[ROUNDS] + 1.0)
     work.squares[0] = scalars[HAT_SQUARES] + (total8(hat) - scalars[HAT_SQUARES]) * once
     work.squares[1] = scalars[TILDE_SQUARES] + (total8(tilde) - scalars[TILDE_SQUARES]) * once
-    gains = halves(1.0 / math.sqrt(max(work.squares[0], 1.0)), 1.0 / math.sqrt(max(work.squares[1], 1.0)))
+    before = 1.0 if scalars[ROUNDS] > 0.0 else 0.0
+    hats = before * scalars[HAT_SQUARES] + (1.0 - before) * work.squares[0]
+    tildes = before * scalars[TILDE_SQUARES] + (1.0 - before) * work.squares[1]
+    work.narrow[0] = 1.0 / math.sqrt(max(hats, 1.0))
+    gains = halves(work.narrow[0], 1.0 / math.sqrt(max(tildes, 1.0)))
     gain = where_positive(load8(state.wide, 0), gains, all8(1.0))
     store(work.gain, 0, gain)
     for k in range(0, 8 * plan.groups, 8):
