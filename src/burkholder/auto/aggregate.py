@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.chosen import paid
+from burkholder.auto.functions import exp8, log8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import MIX_LOG
-from burkholder.auto.simd import all8, exp8, least, load8, store, total8, where_positive
+from burkholder.auto.simd import all8, least, load8, most, store, total8, where_positive
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
 
 SHARE = 0.3
@@ -28,19 +29,21 @@ STEP = 0.95  # η is lowered when it is due to fall by a twentieth: any falling 
 
 @inlined
 def combine(plan, state, work):  # type: ignore[no-untyped-def]
-    """The prediction made of work.played; work.mixed and work.other keep what learning needs again."""
+    """The prediction made of work.played (for the log loss the odds, e to the prediction); work.mixed and work.other
+    keep what learning needs again."""
     played, mixed = work.played, work.mixed
     if plan.mixing == MIX_LOG:
         ups, downs = all8(0.0), all8(0.0)
         for k in range(0, plan.lanes, 8):
             p, weight = load8(played, k), load8(state.weight, k)
             e = exp8(least(p, all8(0.0) - p))
-            up = where_positive(p, all8(1.0), e) / (all8(1.0) + e)
-            down = where_positive(p, e, all8(1.0)) / (all8(1.0) + e)
+            each = all8(1.0) / (all8(1.0) + e)
+            up = where_positive(p, all8(1.0), e) * each
+            down = where_positive(p, e, all8(1.0)) * each
             store(mixed, k, up)
             store(work.other, k, down)
             ups, downs = ups + weight * up, downs + weight * down
-        return math.log(total8(ups) / total8(downs))
+        return total8(ups) / total8(downs)
     yhat = 0.0
     for k in range(plan.lanes):
         yhat += state.weight[k] * played[k]
@@ -121,9 +124,9 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
 @inlined
 def settle(plan, state):  # type: ignore[no-untyped-def]
     """Bring the cumulative log losses of the lanes up to date."""
-    for k in range(plan.lanes):
-        state.lane_loss[k] -= math.log(max(state.likelihood[k], 1e-300))
-        state.likelihood[k] = 1.0
+    for k in range(0, plan.lanes, 8):
+        store(state.lane_loss, k, load8(state.lane_loss, k) - log8(most(load8(state.likelihood, k), all8(1e-300))))
+        store(state.likelihood, k, all8(1.0))
 
 
 @inlined

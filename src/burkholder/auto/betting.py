@@ -11,9 +11,10 @@ comparator is known afterwards: Σδŷ − ⟨u, g⟩, for every u at once, and 
 
 from __future__ import annotations
 
+from burkholder.auto.functions import exp8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import BETTING, LOGISTIC
-from burkholder.auto.simd import all8, exp8, fused, least, load8, root, total8
+from burkholder.auto.simd import all8, fused, least, load8, root, total8
 from burkholder.auto.stack import label_scale
 from burkholder.auto.state import HIGH, LOW, STEEPEST
 from burkholder.auto.tangent import GRID, WHOLE

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from burkholder.auto.block import columns, put_columns
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all8, any_above, fused, least, load8, most, prefetch, put, root, size8, store, where_positive
+from burkholder.auto.simd import all8, any_above, fused, inverse_root, least, load8, most, prefetch, put, size8, store, where_positive
 from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
 from burkholder.compiled import compiled
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
-AHEAD = 64  # how many entries ahead a feature's cache lines are asked for
+AHEAD = 32  # how many entries ahead a feature's cache lines are asked for
 MANY = 500.0  # with fewer features than this everything is near anyway
 
 
@@ -110,7 +110,7 @@ def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
         variance = where_positive(dense, variance, fused(spread, each, square))
         above = where_positive(dense, z - share * mean, z)
         store(work.hat, j, z)
-        store(work.tilde, j, where_positive(variance - all8(CONSTANT), above / root(most(variance, all8(CONSTANT))), zero))
+        store(work.tilde, j, where_positive(variance - all8(CONSTANT), above * inverse_root(most(variance, all8(CONSTANT))), zero))
         if keep:
             put_columns(state.stat, work.slot, j, where_positive(dense, zero - count, count), mean, spread, inverse)
             if any_above(size8(dense - was), zero):
@@ -163,7 +163,8 @@ def count_unseen(slot_of, indices):  # type: ignore[no-untyped-def]
         if slot_of[feature] == -1:
             slot_of[feature] = -2
             count += 1
-    for feature in indices:
-        if slot_of[feature] == -2:
-            slot_of[feature] = -1
+    if count:
+        for feature in indices:
+            if slot_of[feature] == -2:
+                slot_of[feature] = -1
     return count

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
 from burkholder.auto.chosen import paid, slope
+from burkholder.auto.functions import log8, sigmoid8, softplus8
 from burkholder.auto.inlined import inlined, uncounted
-from burkholder.auto.plan import LOGISTIC
-from burkholder.auto.simd import all8, lane, least, load8, most, sigmoid8, size8, store, where_positive
+from burkholder.auto.plan import LOGISTIC, MIX_LOG
+from burkholder.auto.simd import all8, lane, least, load8, most, size8, store, where_positive
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -31,7 +32,7 @@ LARGEST = 1e100  # in units of the first nonzero label
 
 @inlined
 def play(plan, state, work, m):  # type: ignore[no-untyped-def]
-    """Every lane's output, then the aggregate, in internal units. The state is only read."""
+    """Every lane's output, then the aggregate, in internal units (for the log loss, its odds). The state is only read."""
     passes.read(plan, state, work, m)
     width.measure(plan, state, work, m)
     betting.forecast(plan, state, work, m)
@@ -91,13 +92,15 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
 
     All of them wait for nothing but their predictions and reaches, so the processor works on them side by side.
     """
+    wrong = work.other if y > 0.0 else work.mixed  # σ(−yp), which the aggregation has worked out
     for k in range(0, plan.lanes, 8):
         group = k // 8
         p, reach, residual = load8(work.entry, k), load8(work.reach, k), load8(state.residual, k)
         kind = plan.kinds[0] if group == 0 or group >= plan.groups else plan.kinds[1]
-        g, shrink = step(kind, p, reach, y, weight, residual, plan.quantile)
+        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid8(all8(0.0 - y) * p)
+        g, shrink = step(kind, p, reach, s, y, weight, residual, plan.quantile)
         if plan.groups == 2 and group >= 2:  # full lanes and stacks of both kinds
-            other, narrow = step(plan.kinds[1], p, reach, y, weight, residual, plan.quantile)
+            other, narrow = step(plan.kinds[1], p, reach, s, y, weight, residual, plan.quantile)
             second = load8(work.second, k)
             g, shrink = where_positive(second, other, g), where_positive(second, narrow, shrink)
         store(work.step, k, g)
@@ -162,7 +165,8 @@ def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-
     """The prediction for one row; nothing but scratch is written."""
     m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
     features.scale(plan, state, work, m, False)
-    return play(plan, state, work, m) * state.scalars[UNIT]
+    p = play(plan, state, work, m)
+    return lane(log8(all8(p)), 0) if plan.mixing == MIX_LOG else p * state.scalars[UNIT]
 
 
 @uncounted
@@ -173,20 +177,40 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
         m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
         features.scale(plan, state, work, m, True)
         p = play(plan, state, work, m)
-        yhat[t] = p * scalars[UNIT]
-        losses[t] = weight[t] * paid(loss, p, y[t])
-        scalars[LOSS] += losses[t]
         scalars[WEIGHT_SUM] += weight[t]
         if weight[t] > 1.0:
             scalars[HEAVY] += 1.0
-        if plan.kinds[0] == LOGISTIC:
-            scalars[LEARNT_LOSS] += losses[t]
-            learn(plan, loss, state, work, m, p, y[t], weight[t])
+        if plan.mixing == MIX_LOG:
+            yhat[t] = p  # odds: their logarithms are taken below, eight at a time
+            learn(plan, loss, state, work, m, lane(log8(all8(p)), 0) if weight[t] > 1.0 else 0.0, y[t], weight[t])
         else:
-            label = tame(plan, state, y[t])
+            yhat[t] = p * scalars[UNIT]
+            losses[t] = weight[t] * paid(loss, p, y[t])
+            label = y[t] if plan.kinds[0] == LOGISTIC else tame(plan, state, y[t])
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
+            scalars[LOSS] += losses[t]
             scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
             learn(plan, loss, state, work, m, p, label, weight[t])
-            widen(plan, state, label)
+            if plan.kinds[0] != LOGISTIC:
+                widen(plan, state, label)
         scalars[ROUNDS] += 1.0
+    if plan.mixing == MIX_LOG:
+        log_losses(state, y, weight, yhat, losses)
+
+
+@inlined
+def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
+    """From odds to predictions and their losses ln(1 + e^−yŷ)."""
+    whole = y.shape[0] // 8 * 8
+    for t in range(0, whole, 8):
+        p = log8(load8(yhat, t))
+        store(yhat, t, p)
+        store(losses, t, load8(weight, t) * softplus8(all8(0.0) - load8(y, t) * p))
+    for t in range(whole, y.shape[0]):
+        p = log8(all8(yhat[t]))
+        yhat[t] = lane(p, 0)
+        losses[t] = weight[t] * lane(softplus8(all8(0.0) - all8(y[t]) * p), 0)
+    for t in range(y.shape[0]):
+        state.scalars[LOSS] += losses[t]
+        state.scalars[LEARNT_LOSS] += losses[t]

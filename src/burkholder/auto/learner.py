@@ -29,9 +29,10 @@ from burkholder.auto.state import (
 )
 from burkholder.errors import BadInput
 
-FORMAT = 1  # of saved states
+FORMAT = 2  # of saved states
 TINY = 1e-140  # smaller labels are taken for 0, larger ones than HUGE overflow when squared
 HUGE = 1e140
+SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
 class Auto:
@@ -206,9 +207,19 @@ class Auto:
         labels = np.asarray(y)
         if labels.ndim != 1:
             raise BadInput("y", labels.shape, "give one label a row")
-        for label in np.unique(labels):
-            self._label(label)
-        numbers = labels.astype(np.float64)
+        good = np.zeros(len(labels), dtype=bool)
+        if labels.dtype.kind in "biuf":
+            numbers = labels.astype(np.float64)
+            if losses.is_classification(self.loss):
+                good = (numbers == 1.0) | (numbers == -1.0) | (numbers == 0.0)
+            elif self.low is not None and self.high is not None:
+                good = (numbers >= self.low) & (numbers <= self.high)
+            else:
+                good = np.abs(numbers) <= (HUGE if self._degree == 2 else np.finfo(np.float64).max)
+        if not good.all():
+            for label in np.unique(labels[~good]):  # refuses the first bad one; text may hold numbers
+                self._label(label)
+            numbers = labels.astype(np.float64)
         return np.where(numbers == 1.0, 1.0, -1.0) if losses.is_classification(self.loss) else numbers
 
     def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
@@ -238,7 +249,9 @@ class Auto:
         """Grow the arrays for what these rows can bring, so that the compiled loop never has to."""
         top = int(ids.max()) + 1 if ids.size else 0
         self.state = grown(self.plan, self.state, 0, top)
-        new = int(features.count_unseen(self.state.slot_of, ids))
+        new = min(ids.size, top)
+        if new > SPARE:  # otherwise not worth counting
+            new = int(features.count_unseen(self.state.slot_of, ids))
         self.state = grown(self.plan, self.state, int(self.state.scalars[FEATURES]) + new, top)
         longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
         room = longest + 1 + len(self.state.stat)

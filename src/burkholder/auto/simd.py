@@ -11,15 +11,20 @@ import operator
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_untracked
 from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import models, overload, register_jitable, register_model
+from numba.extending import models, overload, register_model
 from numba.np.arrayobj import make_array
 
 # called with the arguments of the compiled code, which its own type does not know
 intrinsic: Any = numba_intrinsic
+
+
+_host = get_host_cpu_features()
+ROUGH_ROOTS = bool(_host.get("avx512f") and _host.get("avx512vl"))
 
 
 class Lanes(types.Type):
@@ -90,6 +95,27 @@ def put(typingctx, array, i, j, value):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.none(array, types.intp, types.intp, value), codegen
+
+
+@intrinsic
+def peek(typingctx, array, i, j):  # type: ignore[no-untyped-def]
+    """array[i, j], for a place known not to be negative: the loops look up some hundred of them a row."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
+        return builder.load(builder.bitcast(place, ir.DoubleType().as_pointer()))
+
+    return types.float64(array, types.intp, types.intp), codegen
+
+
+@intrinsic
+def poke(typingctx, array, i, j, number):  # type: ignore[no-untyped-def]
+    """array[i, j] = number, for such a place."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
+        builder.store(args[3], builder.bitcast(place, ir.DoubleType().as_pointer()))
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp, types.intp, types.float64), codegen
 
 
 @intrinsic
@@ -250,16 +276,33 @@ def root(typingctx, a):  # type: ignore[no-untyped-def]
     return a(a), codegen
 
 
-@intrinsic
-def _two_to(typingctx, shifted):  # type: ignore[no-untyped-def]
-    """2^n of a double that carries the whole number n in its low bits."""
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        width = sig.args[0].width
-        whole = ir.VectorType(ir.IntType(64), width)
-        bits = builder.shl(builder.bitcast(args[0], whole), ir.Constant(whole, [52] * width))
-        return builder.bitcast(builder.add(bits, ir.Constant(whole, [1023 << 52] * width)), args[0].type)
+def _rough(builder: Any, a: Any, width: int) -> Any:
+    """1/√a to fourteen bits, by the instruction of that name."""
+    suffix = "512" if width == 8 else "256"
+    kind = ir.FunctionType(a.type, [a.type, a.type, ir.IntType(8)])
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.avx512.rsqrt14.pd.{suffix}")
+    return builder.call(function, [a, a, ir.Constant(ir.IntType(8), 255)])
 
-    return shifted(shifted), codegen
+
+@intrinsic
+def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
+    """1/√a for 1e-300 ≤ a ≤ 1e300, to a few units in the last place; division and root are slow instructions."""
+    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        x, width = args[0], sig.args[0].width
+        one, half = (ir.Constant(x.type, [number] * width) for number in (1.0, 0.5))
+        if not ROUGH_ROOTS:
+            kind = ir.FunctionType(x.type, [x.type])
+            square = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{width}f64")
+            return builder.fdiv(one, builder.call(square, [x]))
+        fma = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(x.type, [x.type] * 3), f"llvm.fmuladd.v{width}f64")
+        root = _rough(builder, x, width)
+        for _ in range(2):  # Newton: y ← y + y/2·(1 − x·y²), which doubles the digits
+            short = builder.call(fma, [builder.fneg(builder.fmul(x, root)), root, one])
+            root = builder.call(fma, [builder.fmul(half, root), short, root])
+        return root
+
+    return a(a), codegen
 
 
 @intrinsic
@@ -273,29 +316,3 @@ def coarse_log2(typingctx, a):  # type: ignore[no-untyped-def]
         return builder.fsub(scaled, ir.Constant(args[0].type, [1023.0] * width))
 
     return a(a), codegen
-
-
-_SHIFT = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to a whole number and leaves it in the low bits
-
-
-@register_jitable
-def exp8(x):  # type: ignore[no-untyped-def]
-    """e^x for x ≤ 0, to two units in the last place; below e^−700 it stays there."""
-    x = most(x, all8(-700.0))
-    shifted = fused(x, all8(1.4426950408889634), all8(_SHIFT))
-    n = shifted - all8(_SHIFT)
-    r = fused(n, all8(-1.90821492927058770002e-10), fused(n, all8(-0.693147180369123816490), x))
-    # Taylor to degree 12 on |r| ≤ ln2/2 (remainder 2e-16), in pairs so that the chain is short
-    r2 = r * r
-    r4 = r2 * r2
-    low = fused(r2, fused(r, all8(1 / 6), all8(1 / 2)), all8(1.0) + r)
-    middle = fused(r2, fused(r, all8(1 / 5040), all8(1 / 720)), fused(r, all8(1 / 120), all8(1 / 24)))
-    high = fused(r2, fused(r, all8(1 / 39916800), all8(1 / 3628800)), fused(r, all8(1 / 362880), all8(1 / 40320)))
-    return fused(r4, fused(r4, fused(r4, all8(1 / 479001600), high), middle), low) * _two_to(shifted)
-
-
-@register_jitable
-def sigmoid8(x):  # type: ignore[no-untyped-def]
-    """σ(x) = 1/(1+e^−x)."""
-    e = exp8(least(x, all8(0.0) - x))
-    return where_positive(x, all8(1.0), e) / (all8(1.0) + e)

@@ -62,6 +62,7 @@ class Work(NamedTuple):
     raw: NDArray[np.float64]
     hat: NDArray[np.float64]
     tilde: NDArray[np.float64]
+    waited: NDArray[np.float64]  # rounds since the feature was last seen
     mark: NDArray[np.int64]
     stamp: NDArray[np.int64]
     out: NDArray[np.float64]  # each lane's own output; eight places more than lanes
@@ -141,7 +142,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
     second[plan.stacks + 1:plan.stacks + plan.groups] = 1.0
     return Work(
         slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
-        tilde=np.zeros(touched), mark=np.zeros(features, np.int64),
+        tilde=np.zeros(touched), waited=np.zeros(touched), mark=np.zeros(features, np.int64),
         stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
         exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
         other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8),

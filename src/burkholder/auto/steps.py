@@ -8,9 +8,10 @@ by the error it was charged with.
 
 from __future__ import annotations
 
+from burkholder.auto.functions import coarse_exp8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC, SQUARED
-from burkholder.auto.simd import all8, coarse_log2, exp8, least, most, where_positive
+from burkholder.auto.simd import all8, coarse_log2, fused, least, most, where_positive
 
 FLAT = 1e-6  # least curvature of the logistic loss: a saturated prediction still shrinks its variance
 LN2 = 0.6931471805599453
@@ -26,25 +27,25 @@ def implicit_logistic(m, reach):  # type: ignore[no-untyped-def]
     top = coarse_log2(all8(1.0) + reach) * all8(LN2)
     z = most(m, top - coarse_log2(most(top - m, all8(1.0))) * all8(LN2))
     for _ in range(2):
-        e = exp8(least(z, all8(0.0) - z))
+        e = coarse_exp8(least(z, all8(0.0) - z))
         s = where_positive(z, e, all8(1.0)) / (all8(1.0) + e)
-        bend = reach * s * (all8(1.0) - s)
-        off, slope = z - m - reach * s, all8(1.0) + bend
+        pull = reach * s
+        bend = pull * (all8(1.0) - s)
+        off, slope = z - m - pull, all8(1.0) + bend
         # f″ = −bend·(1−2s); Halley: z − 2ff′/(2f′² − ff″)
-        move = off * slope / (slope * slope + all8(0.5) * off * bend * (all8(1.0) - s - s))
+        move = off * slope / fused(slope, slope, all8(0.5) * off * bend * (all8(1.0) - s - s))
         z = least(most(z - move, m), m + reach)
     return z
 
 
 @inlined
-def step(kind, p, reach, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
-    """(g, c/(1+cX)) of eight lanes; `residual` is the typical |residual|, the noise scale of a quantile step."""
+def step(kind, p, reach, s, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
+    """(g, c/(1+cX)) of eight lanes; `s` is σ(−yp) for a logistic step, `residual` the typical |residual|, the noise
+    scale of a quantile step."""
     one, w, label = all8(1.0), all8(weight), all8(y)
     if kind == LOGISTIC:
         m = label * p
         z = implicit_logistic(m, w * reach)
-        e = exp8(least(m, all8(0.0) - m))
-        s = where_positive(m, e, one) / (one + e)
         c = w * most(s * (one - s), all8(FLAT))
         # z − m = weight·reach·σ(−z); for a tiny reach the quotient is σ(−m) itself
         far = reach - all8(1e-9)

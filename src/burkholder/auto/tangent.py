@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all4, fused, load4, most, put, root, row4, store
+from burkholder.auto.simd import all4, fused, inverse_root, load4, most, put, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
 
 GRID = float(1 << 20)
@@ -28,17 +28,17 @@ def square_function(g, s):  # type: ignore[no-untyped-def]
 
 @inlined
 def direction(state, slot, at):  # type: ignore[no-untyped-def]
-    """w/R = −g/sqrt(2s−g²) of one feature in the four lanes, −sgn g where s < g²."""
+    """−w/R = g/sqrt(2s−g²) of one feature in the four lanes, sgn g where s < g²."""
     g, s = row4(state.lanes, slot, at), row4(state.lanes, slot, at + 4)
     # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
     square = g * g
-    return (all4(0.0) - g) / root(most(most(s + s - square, square), all4(1e-300)))
+    return g * inverse_root(most(most(s + s - square, square), all4(1e-300)))
 
 
 @inlined
 def play(plan, state, work, lean):  # type: ignore[no-untyped-def]
-    """The tangent lanes' predictions into work.out, on their grid; lean = ⟨w/R, x̂⟩."""
-    p = lean * load4(state.radii, 0) * all4(state.scalars[RADIUS_SCALE])
+    """The tangent lanes' predictions into work.out, on their grid; lean = ⟨−w/R, x̂⟩."""
+    p = lean * load4(state.radii, 0) * all4(-state.scalars[RADIUS_SCALE])
     store(work.exact, 0, p)
     # (x + 1.5·2⁵²) − 1.5·2⁵² is x rounded to a whole number
     store(work.out, plan.tangents, ((p * all4(GRID) + all4(WHOLE)) - all4(WHOLE)) * all4(1.0 / GRID))
