@@ -1,8 +1,9 @@
 """Progressive loss of Auto, of single learners and of peers tuned in hindsight, on the sets of quality.toml.
 
 Raw features plus a constant, one pass, predicted before learned. Prints tables, and writes out/quality.json and
-out/quality.png (quality-GROUP for another group of sets). Peers' figures are kept in out/quality-cache (delete it to
-run them again). Vowpal Wabbit is used when it can be imported here, or through the Python named by BURKHOLDER_VW_PYTHON.
+out/quality.png (quality-GROUP for another group of sets). Figures of the peers and of the single learners are kept in
+out/quality-cache (delete it to run them again). Vowpal Wabbit is used when it can be imported here, or through the
+Python named by BURKHOLDER_VW_PYTHON.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ FAMILIES: dict[str, Any] = {
     "gradient": quality_peers.gradient_peers, "vw": quality_vw.vw_peers, "river": quality_peers.river_peers,
     "gradient classes": quality_classes.softmax_peers, "vw classes": quality_vw.vw_peers,
     "river classes": quality_classes.river_classes,
+    "single": lambda X, y, loss: {"single": quality_single.single_learners(X, y, loss)},
 }
 
 
-def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, dict[str, float]]:
+def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, Any]:
     path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name)}-{loss}-{family}.json"
     if not path.exists():
         found = FAMILIES[family if loss != "classes" else f"{family} classes"](X, y, loss)
@@ -68,6 +70,10 @@ def peers_of(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str) -> dict[st
     return peers
 
 
+def singles_of(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str) -> list[dict[str, Any]]:
+    return cached(entry["name"], loss, "single", X, y)["single"]
+
+
 def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, clock: bool) -> dict[str, Any]:
     peers = peers_of(entry, X, y, loss)
     best = min(peers, key=lambda name: peers[name]["loss"])
@@ -84,7 +90,7 @@ def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, 
         result["lanes"] = {lane.name: lane.loss / len(y) for lane in run.certificate.lanes}
         result["best_lane"] = min(result["lanes"], key=result["lanes"].get)
         if single:
-            result["single"], result["single_left_out"] = quality_single.single_learners(X, y, loss)
+            result["single"], result["single_left_out"] = singles_of(entry, X, y, loss)
     result["ratio"] = result["auto"] / peers[best]["loss"]
     if clock and loss == "logistic" and X.nnz < 0.5 * X.shape[0] * X.shape[1]:
         result["time_over_adagrad"] = time_ratio(X, y)
@@ -151,6 +157,7 @@ def main() -> None:
     parser.add_argument("--no-single", action="store_true", help="leave out the single learners")
     parser.add_argument("--no-clock", action="store_true", help="leave out the times")
     parser.add_argument("--peers", action="store_true", help="only run the peers that are not in out/quality-cache")
+    parser.add_argument("--singles", action="store_true", help="only run the single learners that are not in there")
     options = parser.parse_args()
     results = []
     for entry in quality_data.settings(options.settings):
@@ -166,10 +173,14 @@ def main() -> None:
             if options.peers:
                 peers_of(entry, X, y, loss)
                 continue
+            if options.singles:
+                if loss != "classes":
+                    singles_of(entry, X, y, loss)
+                continue
             results.append(task(entry, X, y, loss, not options.no_single, not options.no_clock))
             print(table(results[-1:]).splitlines()[-1], flush=True)
     if not results:
-        print("nothing to tell" if options.peers else "no data set found")
+        print("nothing to tell" if options.peers or options.singles else "no data set found")
         return
     name = "quality" if options.group == "folder" else f"quality-{options.group}"
     groups = {group: summary([r for r in results if r["group"] == group]) for group in {r["group"] for r in results}}

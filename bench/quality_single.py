@@ -15,7 +15,7 @@ from burkholder.cli.listing import usable
 from burkholder.errors import BurkholderError
 from burkholder.functions import CATALOGUE
 
-PATIENCE = 20.0  # seconds one learner may take on one task; slower ones are left out, and said to be
+PATIENCE = 5.0  # seconds one learner may take on one task; slower ones are left out, and said to be
 
 
 def names() -> list[str]:
