@@ -104,8 +104,8 @@ def test_predict_changes_nothing(loss, options):
     learner = Auto(loss, **options)
     learner.run(X, y)
     before = learner.state_dict()
-    first = [learner.predict(row) for row in [*X[:20], {"new": 1e9}, ([400], [1.0])]]
-    assert first == [learner.predict(row) for row in [*X[:20], {"new": 1e9}, ([400], [1.0])]]
+    first = [learner.predict(row) for row in [*X[:20], ([400], [1.0])]]
+    assert first == [learner.predict(row) for row in [*X[:20], ([400], [1.0])]]
     after = learner.state_dict()
     assert before[0] == after[0]
     assert all(np.array_equal(before[1][name], after[1][name]) for name in before[1])
@@ -144,6 +144,38 @@ def test_names_survive_saving():
     resumed = Auto.from_state(json.loads(json.dumps(header)), arrays)
     assert resumed.predict({"day": "mon", "a": 1}) == learner.predict({"day": "mon", "a": 1})
     assert resumed.predict({"day": "mon"}) != resumed.predict({"day": "tue"})
+
+
+@pytest.mark.parametrize("make", [lambda: Auto("logistic"), AutoMulticlass], ids=["two classes", "several"])
+def test_named_and_indexed_rows_do_not_mix(make):
+    kinds = {"named": [{"a": 1.0}, {}], "indexed": [[1.0, 2.0], ([0], [1.0]), sp.csr_matrix([[1.0, 0.0]])]}
+    for kind, other in (("named", "indexed"), ("indexed", "named")):
+        learner = make()
+        for x in kinds["named"] + kinds["indexed"]:
+            learner.predict(x)  # before the first label either will do, and none is chosen
+        for x in kinds[kind]:
+            learner.update(x, 1)
+        header, arrays = learner.state_dict()
+        resumed = type(learner).from_state(json.loads(json.dumps(header)), arrays)
+        for one in (learner, resumed):
+            for x in kinds[other]:
+                with pytest.raises(BadInput, match=f"its rows were {kind}"):
+                    one.predict(x)
+                with pytest.raises(BadInput, match=f"its rows were {kind}"):
+                    one.update(x, 0)
+            after = one.state_dict()
+            assert after[0] == header and all(np.array_equal(after[1][name], arrays[name]) for name in arrays)
+            one.update(kinds[kind][0], 0)
+
+
+def test_whole_arrays_count_as_indexed_rows():
+    learner = Auto("squared")
+    learner.update({"a": 1.0}, 1.0)
+    with pytest.raises(BadInput, match="its rows were named"):
+        learner.run(np.eye(2), [1.0, 2.0])
+    with pytest.raises(BadInput, match="its rows were named"):
+        learner.run_batch([0, 1], [0], [1.0], [1.0])
+    assert learner.rounds == 1
 
 
 BAD_ROWS = [

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import cvxpy
 import numpy as np
 import pytest
 
+import hindsight
 from burkholder import losses
 from burkholder.auto import Auto
 from burkholder.auto.plan import RADII, lane_names, prior
@@ -96,6 +98,62 @@ def test_no_linear_comparator_beats_the_regret_bound(loss, options, seed):
             u = rng.choice([-1.0, 0.0, 1.0], size=5) * rng.random(5) ** rng.integers(0, 3) * tangent.radius
             best = min(best, sum(losses.value(record, float(p), float(label)) for p, label in zip(rows @ u, y)))
         assert learner.cumulative_loss <= best + bound + 1e-9
+
+
+def best_loss(record, rows: np.ndarray, y: np.ndarray, radius: float) -> float:
+    """The least total loss of a linear u with |u_i| ≤ radius, by a convex solver."""
+    u = cvxpy.Variable(rows.shape[1])
+    problem = cvxpy.Problem(cvxpy.Minimize(hindsight._total(record, rows @ u, y)), [cvxpy.abs(u) <= radius])
+    problem.solve(solver=cvxpy.CLARABEL)
+    found = np.clip(u.value, -radius, radius)
+    return sum(losses.value(record, float(p), float(label)) for p, label in zip(rows @ found, y))
+
+
+@each_loss
+@pytest.mark.parametrize("make", [adversarial, lambda loss, rounds, seed: stream(loss, rounds, 4, seed)], ids=["any", "signal"])
+def test_realised_covers_the_true_regret_and_stays_below_the_bound(loss, options, make):
+    X, y = make(loss, 150, 4)
+    learner = Auto(loss, **options)
+    certificate = learner.run(X, y).certificate
+    assert certificate.valid
+    record, rows = losses.get(loss, **options), scaled_rows(X)
+    largest = certificate.tangents[-1].radius
+    for radius in (0.0, 0.03 * largest, 0.3 * largest, 3.0 * largest):
+        regret = learner.cumulative_loss - best_loss(record, rows, y, radius)
+        assert certificate.realised(radius) >= regret - 1e-7 * (1 + abs(regret))
+    for tangent in certificate.tangents:
+        assert certificate.realised(tangent.radius) <= certificate.bound(tangent.radius) + 1e-9 * abs(certificate.bound(tangent.radius))
+
+
+@each_loss
+def test_realised_is_what_the_tangent_lanes_show(loss, options):
+    """Round by round: Auto's loss less a lane's (as played, clipped), plus Σδŷ + r·Σ_i|Σδx̂_i|, the least over the lanes."""
+    X, y = stream(loss, rounds=80, features=4)
+    learner, record, rows = Auto(loss, **options), losses.get(loss, **options), scaled_rows(X)
+    first = learner.plan.tangents
+    total, bias, g = np.zeros(4), np.zeros(4), np.zeros((4, rows.shape[1]))
+    for x, row, label in zip(X, rows, y):
+        learner.predict(x)
+        unit = learner.state.scalars[UNIT]
+        for k in range(4):
+            out = learner.work.out[first + k] * unit
+            delta = losses.derivative(record, out, label)
+            total[k] += losses.value(record, learner.work.played[first + k] * unit, label)
+            bias[k] += delta * out
+            g[k] += delta * row
+        learner.update(x, label)
+    for radius in (0.0, 0.5, 40.0):
+        shown = min(learner.cumulative_loss - total + bias + radius * np.abs(g).sum(axis=1))
+        # predictions are rounded to a millionth and clipped; what that may cost is included
+        slack = 1e-4 * (1 + np.abs(g).sum()) + float(learner.state.clip_cost.max()) * unit**learner._degree
+        assert shown - 1e-6 * abs(shown) - 1e-6 <= learner.certificate().realised(radius) <= shown + slack
+
+
+@pytest.mark.parametrize("radius", [-1.0, math.nan, math.inf, "wide"])
+def test_realised_refuses_what_is_no_radius(radius):
+    certificate = Auto("logistic").run(np.eye(3), [1, 0, 1]).certificate
+    with pytest.raises(BadInput, match="radius"):
+        certificate.realised(radius)
 
 
 def test_the_potential_of_the_tangent_lanes_never_rises_in_classification():

@@ -118,3 +118,12 @@ def test_quantiles_have_the_right_coverage():
         run = Auto("pinball", quantile=quantile).run(X, y)
         below = np.mean(y[1000:] <= run.predictions[1000:])
         assert below == pytest.approx(quantile, abs=0.06)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_entries_that_cancel_are_an_absent_feature(loss):
+    learner = Auto(loss)
+    for t in range(30):
+        learner.update(([3, 5, 3], [1.0, t % 2, -1.0]), t % 2)
+    assert all(np.isfinite(array).all() for array in learner.state_dict()[1].values())
+    assert learner.predict(([5], [1.0])) > learner.predict(([5], [0.0]))

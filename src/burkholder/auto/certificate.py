@@ -52,7 +52,8 @@ class Lane:
 class Tangent:
     """One tangent lane: against every |u_i| ≤ radius (target units), its regret is at most `bound`.
 
-    `realised` is the same quantity read off the stream, Σδŷ + R·Σ_i|g_i|: never above `bound`.
+    `realised` is the same quantity read off the stream, Σδŷ + R·Σ_i|g_i|: never above `bound`. Its two parts hold
+    for every radius: the regret against |u_i| ≤ r is at most `paid` + r·`slope`, by convexity alone.
     """
 
     radius: float
@@ -60,6 +61,8 @@ class Tangent:
     realised: float
     potential: float
     lane: Lane
+    paid: float
+    slope: float
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class AutoCertificate(Certificate):
     lanes: tuple[Lane, ...] = ()
     tangents: tuple[Tangent, ...] = ()
     betting: Betting | None = None
+    learnt_loss: float = 0.0  # with labels brought in from far outside, as the lanes learned them
 
     def bound(self, radius: float) -> float:
         """The regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at most this."""
@@ -91,6 +95,20 @@ class AutoCertificate(Certificate):
         if self.betting is not None:
             reaching.append(self.betting.realised(radius) + self.betting.lane.cost)
         return min(reaching)
+
+    def realised(self, radius: float) -> float:
+        """What this very stream shows: the regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at
+        most this, for any radius, and never more than `bound` promises.
+
+        A tangent lane's regret is at most Σδŷ − ⟨u, Σδx̂⟩ (convexity), and what Auto lost beyond that lane is known.
+        Where labels were brought in from far outside, it holds for the losses with those labels so clipped.
+        """
+        if not (isinstance(radius, (int, float, np.number)) and math.isfinite(radius) and radius >= 0):
+            raise BadInput("radius", radius, "give a finite number ≥ 0")
+        shown = [self.learnt_loss - t.lane.loss + t.paid + radius * t.slope for t in self.tangents]
+        if self.betting is not None:
+            shown.append(self.learnt_loss - self.betting.lane.loss + self.betting.realised(radius))
+        return min(shown)
 
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
@@ -139,6 +157,7 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
         potential=tangents[1].potential, guarantees=tuple(guarantees),
         assumptions=_assumptions(plan, clipped), notes=_notes(plan, state, unit), lanes=lanes, tangents=tangents,
         betting=betting,
+        learnt_loss=learnt,
     )
 
 
@@ -155,12 +174,20 @@ def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tange
     at, features = 16 * plan.groups, int(state.scalars[FEATURES])
     g, s = state.lanes[:features, at + k], state.lanes[:features, at + 4 + k]
     radius = RADII[k] * float(state.scalars[RADIUS_SCALE])
-    extra = float(state.clip_cost[k])
+    extra = float(state.clip_cost[k]) + (_log_clip(state) if plan.mixing == MIX_LOG else 0.0)
     bound = 2.0 * radius * float(np.sqrt(s).sum()) + float(state.jump[k]) + extra
-    realised = float(state.bias[k]) + radius * float(np.abs(g).sum()) + extra
+    paid, slope = float(state.bias[k]) + extra, float(np.abs(g).sum())
     potential = float(state.bias[k]) + radius * sum(square_function(a, b) for a, b in zip(g, s))
     label_unit = float(state.scalars[UNIT])
-    return Tangent(radius * label_unit, bound * unit, realised * unit, potential * unit, lane)
+    return Tangent(
+        radius=radius * label_unit, bound=bound * unit, realised=(paid + radius * slope) * unit, potential=potential * unit,
+        lane=lane, paid=paid * unit, slope=slope * unit / label_unit,
+    )
+
+
+def _log_clip(state: State) -> float:
+    """What clipping log-odds to ±30 cost any lane at most."""
+    return float(state.scalars[WEIGHT_SUM]) * math.log1p(math.exp(-30.0))
 
 
 def _betting(plan: Plan, state: State, unit: float, lane: Lane) -> Betting:
@@ -185,8 +212,7 @@ def _notes(plan: Plan, state: State, unit: float) -> tuple[str, ...]:
     notes = ["comparators are linear in x̂: each feature over its running maximum"
              + (", and the constant 1" if plan.intercept else "")]
     if plan.mixing == MIX_LOG:
-        cost = float(s[WEIGHT_SUM]) * math.log1p(math.exp(-30.0))
-        notes.append(f"clipping log-odds to ±30 cost at most {cost:.2g}, included in the regret bounds")
+        notes.append(f"clipping log-odds to ±30 cost at most {_log_clip(state):.2g}, included in the regret bounds")
     elif not plan.steep:
         notes.append(f"clipping to the range of labels seen cost a tangent lane at most "
                      f"{float(state.clip_cost.max()) * unit:.3g}, included in the regret bounds")

@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burkholder.auto import features, kernel
 from burkholder.auto.inlined import inlined, uncounted
@@ -26,13 +25,15 @@ from burkholder.auto.state import (
     State,
     Work,
     aligned,
+    copied,
     grown,
     new_work,
 )
 
-OWN = ("scalars", "lanes", "bias", "jump", "clip_cost", "residual", "full_w", "full_p", "stack_w", "stack_p", "weight",
+OWN = ("scalars", "lanes", "bias", "jump", "clip_cost", "residual", "full_w", "full_p", "full_u", "full_d",
+       "full_drift", "full_variance", "stack_w", "stack_p", "weight",
        "lane_loss", "likelihood")
-OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns")
+OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
 LEAST = 1e-13  # no class is given less
 
 
@@ -42,7 +43,8 @@ def of_class(many, c):  # type: ignore[no-untyped-def]
     return State(
         many.scalars[c], many.stat, many.lanes[c], many.slot_of, many.dense, many.dense_count, many.v0, many.drift,
         many.wide, many.radii, many.bias[c], many.jump[c], many.clip_cost[c], many.residual[c], many.full_w[c],
-        many.full_p[c], many.full_spec, many.stack_w[c], many.stack_p[c], many.weight[c], many.prior,
+        many.full_p[c], many.full_u[c], many.full_d[c], many.full_drift[c], many.full_variance[c],
+        many.full_spec, many.stack_w[c], many.stack_p[c], many.weight[c], many.prior,
         many.lane_loss[c], many.likelihood[c],
     )
 
@@ -53,7 +55,7 @@ def work_of(works, c):  # type: ignore[no-untyped-def]
     return Work(
         works.slot, works.raw, works.hat, works.tilde, works.waited, works.mark, works.stamp, works.out[c],
         works.entry[c], works.played[c], works.exact[c], works.reach[c], works.step[c], works.shrink[c],
-        works.mixed[c], works.other[c], works.ratio, works.inverse, works.columns[c], works.second, works.gain,
+        works.mixed[c], works.other[c], works.ratio, works.inverse, works.columns[c], works.spread[c], works.second, works.gain,
         works.squares, works.narrow, works.bet, works.stake,
     )
 
@@ -172,14 +174,8 @@ def run_classes(  # type: ignore[no-untyped-def]
 
 def many_of(state: State, room: int) -> Any:
     """One state as class 0 of `room` places."""
-    stacked = {name: np.repeat(getattr(state, name)[None], room, axis=0) for name in OWN if name != "lanes"}
-    return State(**{**state._asdict(), **stacked, "lanes": _aligned(np.repeat(state.lanes[None], room, axis=0))})
-
-
-def _aligned(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    out = aligned(array.shape[0] * array.shape[1], array.shape[2]).reshape(array.shape)
-    out[:] = array
-    return out
+    stacked = {name: copied(np.repeat(getattr(state, name)[None], room, axis=0)) for name in OWN}
+    return State(**{**state._asdict(), **stacked})
 
 
 def one_of(many: Any, c: int) -> State:
@@ -190,13 +186,12 @@ def one_of(many: Any, c: int) -> State:
 def works_of(plan: Plan, room: int, slots: int, touched: int) -> Any:
     """Scratch for `room` classes."""
     work = new_work(plan, slots, touched)
-    return Work(**{**work._asdict(), **{name: np.repeat(getattr(work, name)[None], room, axis=0) for name in OWN_WORK}})
+    return Work(**{**work._asdict(), **{name: copied(np.repeat(getattr(work, name)[None], room, axis=0)) for name in OWN_WORK}})
 
 
 def more_classes(many: Any) -> Any:
     """The same with twice the room."""
-    changes = {name: np.concatenate([getattr(many, name)] * 2) for name in OWN if name != "lanes"}
-    return many._replace(**changes, lanes=_aligned(np.concatenate([many.lanes] * 2)))
+    return many._replace(**{name: copied(np.concatenate([getattr(many, name)] * 2)) for name in OWN})
 
 
 def more_features(plan: Plan, many: Any, slots: int, ids: int) -> Any:
@@ -204,7 +199,7 @@ def more_features(plan: Plan, many: Any, slots: int, ids: int) -> Any:
     larger = grown(plan, one_of(many, 0), slots, ids)
     lanes = many.lanes
     if len(larger.stat) > lanes.shape[1]:
-        lanes = _aligned(np.zeros((len(lanes), len(larger.stat), lanes.shape[2])))
+        lanes = aligned(len(lanes), len(larger.stat), lanes.shape[2])
         lanes[:, : many.lanes.shape[1]] = many.lanes
     return many._replace(
         stat=larger.stat, slot_of=larger.slot_of, dense=larger.dense, dense_count=larger.dense_count, lanes=lanes)

@@ -7,16 +7,19 @@ one round, not the feature. Moments are kept in units of h, so nothing overflows
 
 from __future__ import annotations
 
+from numpy import uintp
+
 from burkholder.auto.block import columns, put_columns
+from burkholder.auto.functions import inverse_root
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all8, any_above, fused, inverse_root, least, load8, most, prefetch, put, size8, store, where_positive
+from burkholder.auto.simd import all8, any_above, fused, least, load8, most, prefetch, put, size8, store, where_positive
 from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
 from burkholder.compiled import compiled
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
 CONSTANT = 1e-24  # a variance below this, in units of h², is rounding: the feature is constant
-AHEAD = 32  # how many entries ahead a feature's cache lines are asked for
+AHEAD = 16  # how many entries ahead a feature's cache lines are asked for
 MANY = 500.0  # with fewer features than this everything is near anyway
 
 
@@ -34,39 +37,40 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
     m = plan.intercept
     work.slot[0] = 0
     work.raw[0] = 0.0  # `scale` puts the constant itself
+    # unsigned places, because signed ones are looked at twice: negative ones would count from the end
     for j in range(start, stop):
         if far and j + AHEAD < indices.shape[0]:
-            fetch(plan, state, max(state.slot_of[indices[j + AHEAD]], 0))
-        x = values[j]
+            fetch(plan, state, max(state.slot_of[uintp(indices[uintp(j + AHEAD)])], 0))
+        x = values[uintp(j)]
         if abs(x) < TINY:
             continue
-        feature = indices[j]
-        slot = state.slot_of[feature] if grow or feature < state.slot_of.shape[0] else -1
+        feature = indices[uintp(j)]
+        slot = int(state.slot_of[uintp(feature)]) if grow or feature < state.slot_of.shape[0] else -1
         if slot < 0:
             if not grow:
                 continue
             slot = int(state.scalars[FEATURES])
             state.scalars[FEATURES] += 1.0
-            state.slot_of[feature] = slot
+            state.slot_of[uintp(feature)] = slot
             for group in range(plan.groups):
                 put(state.lanes, slot, 16 * group + 8, load8(state.v0, 0))
-        mark = work.mark[slot]
+        mark = work.mark[uintp(slot)]
         if mark >= stamp:  # seen in this very row, at place mark − stamp
             work.raw[mark - stamp] += x
         else:
-            work.mark[slot] = stamp + m
-            work.slot[m] = slot
-            work.raw[m] = x
+            work.mark[uintp(slot)] = stamp + m
+            work.slot[uintp(m)] = slot
+            work.raw[uintp(m)] = x
             m += 1
     for j in range(state.dense_count[0]):
         slot = state.dense[j]
-        if work.mark[slot] < stamp:
-            work.slot[m] = slot
-            work.raw[m] = 0.0
+        if work.mark[uintp(slot)] < stamp:
+            work.slot[uintp(m)] = slot
+            work.raw[uintp(m)] = 0.0
             m += 1
     for j in range(m, m + 8):  # the last block of eight is filled up with the constant, at x = 0
-        work.slot[j] = 0
-        work.raw[j] = 0.0
+        work.slot[uintp(j)] = 0
+        work.raw[uintp(j)] = 0.0
     return m
 
 

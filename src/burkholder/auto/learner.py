@@ -23,6 +23,7 @@ from burkholder.auto.state import (
     ROUNDS,
     UNIT,
     State,
+    copied,
     grown,
     new_state,
     new_work,
@@ -40,7 +41,8 @@ class Auto:
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
     (with its options) or as a record of burkholder.losses. Rows are dense (list, array), sparse (indices, values),
-    or dicts of named features; names may appear at any time, text becomes an indicator. Features need no scaling.
+    or dicts of named features (one learner keeps to dicts, or to indices); names may appear at any time, text becomes
+    an indicator. Features need no scaling.
 
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
@@ -130,6 +132,7 @@ class Auto:
         labels, weights = self._labels(y), _weights(weight, len(indptr) - 1)
         if len(labels) != len(indptr) - 1:
             raise BadInput("y", f"{len(labels)} labels", f"give one a row: {len(indptr) - 1}")
+        self.names.keep_to("indexed", grow=True)
         indices = rows.large_ids(indices, self.names, grow=True)
         yhat, losses_ = self._learn(indptr, indices, values, labels, weights)
         return Run(yhat, losses_, labels, self.certificate())
@@ -144,6 +147,7 @@ class Auto:
         if len(ids) != len(numbers):
             raise BadInput("values", f"{len(numbers)} values", f"give one for each of the {len(ids)} indices")
         weights = _weights(weight, len(labels))
+        self.names.keep_to("indexed", grow=True)
         return self._learn(starts, rows.large_ids(ids, self.names, grow=True), numbers, labels, weights)[0]
 
     def certificate(self) -> AutoCertificate:
@@ -156,7 +160,7 @@ class Auto:
             "learner": "auto", "format": FORMAT, "loss": losses.name(self.loss),
             "options": dict(self.loss._asdict()), "intercept": bool(self.plan.intercept), "low": self.low,
             "high": self.high, "full_features": self.plan.full_features, "unit_known": self._unit_known,
-            "names": list(self.names.ids),
+            "names": list(self.names.ids), "rows": self.names.kind,
         }
         return header, {name: array.copy() for name, array in self.state._asdict().items()}
 
@@ -172,9 +176,9 @@ class Auto:
         missing = set(State._fields) - set(arrays)
         if missing:
             raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
-        copies = {name: np.ascontiguousarray(arrays[name]).copy() for name in State._fields}
+        copies = {name: copied(arrays[name]) for name in State._fields}
         learner.state = State(**copies)
-        learner.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])})
+        learner.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
         learner._unit_known = header["unit_known"]
         learner._fit_work(1)
         return learner

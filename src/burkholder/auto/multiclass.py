@@ -12,7 +12,7 @@ from burkholder.auto import classes as loops
 from burkholder.auto import features, rows
 from burkholder.auto.chosen import chosen
 from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
-from burkholder.auto.state import FEATURES, State
+from burkholder.auto.state import FEATURES, State, copied
 from burkholder.certificates import Certificate, Guarantee
 from burkholder.errors import BadInput
 
@@ -182,6 +182,7 @@ class AutoMulticlass:
         """(header, arrays), for `from_state`."""
         header: dict[str, Any] = {
             "learner": "auto-multiclass", "format": FORMAT, "classes": self.classes, "names": list(self.names.ids),
+            "rows": self.names.kind,
             "rounds": self.rounds, "cumulative_loss": self.cumulative_loss, "options": self._options,
             "way_losses": self.way_losses.tolist(), "blend": self._blend.tolist(),
         }
@@ -200,8 +201,8 @@ class AutoMulticlass:
         if missing:
             raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
         whole = cls(**header["options"])
-        whole._many = State(**{name: np.ascontiguousarray(arrays[name]).copy() for name in State._fields})
-        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])})
+        whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
+        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
         whole._places = {_hashable(label): place for place, label in enumerate(header["classes"], 1)}
         whole.rounds, whole.cumulative_loss = header["rounds"], header["cumulative_loss"]
         whole.way_losses, whole._blend = np.array(header["way_losses"]), np.array(header["blend"])

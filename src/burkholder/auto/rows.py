@@ -13,10 +13,23 @@ DIRECT = 1 << 22  # larger ids go through the table of names, so that memory fol
 
 
 class Names:
-    """Ids for named features, in the order they appear. Looking up without growing leaves it alone."""
+    """Ids for named features, in the order they appear. Looking up without growing leaves it alone.
 
-    def __init__(self, known: dict[Any, int] | None = None) -> None:
+    A name and an index may come to the same id, so a learner keeps to the kind of row it first learned from:
+    `kind` is "named", "indexed", or None before the first row.
+    """
+
+    def __init__(self, known: dict[Any, int] | None = None, kind: str | None = None) -> None:
         self.ids: dict[Any, int] = known or {}
+        self.kind = kind
+
+    def keep_to(self, kind: str, grow: bool) -> None:
+        """Refuse rows of the other kind; with `grow` this kind is the one from now on."""
+        if self.kind not in (None, kind):
+            remedy = f"so far its rows were {self.kind}; give dicts only, or indexed rows (dense or sparse) only"
+            raise BadInput("x", f"{'an' if kind == 'indexed' else 'a'} {kind} row", remedy)
+        if grow:
+            self.kind = kind
 
     def find(self, name: Any, grow: bool) -> int:
         """The id of a name, −1 when it is new and must not be added."""
@@ -55,17 +68,26 @@ def row(x: Any, names: Names, grow: bool) -> tuple[NDArray[np.int64], NDArray[np
     (array([0, 1]), array([3., 1.]))
     """
     if isinstance(x, dict):
-        return _named(x, names, grow)
-    if isinstance(x, tuple) and len(x) == 2 and np.ndim(x[0]) == 1 and np.ndim(x[1]) == 1:
-        ids, values = check_ids(x[0], "x[0]"), numbers(x[1], "x[1]")
-        if ids.shape != values.shape:
-            raise BadInput("x", x, "indices and values must have the same length")
-        return large_ids(ids, names, grow), np.ascontiguousarray(values)
+        names.keep_to("named", False)
+        ids, values = _named(x, names, grow)
+        names.keep_to("named", grow)
+        return ids, values
     if hasattr(x, "tocsr"):
         matrix = x.tocsr()
         if matrix.shape[0] != 1:
             raise BadInput("x", matrix.shape, "give one row; use run for a matrix")
         return row((matrix.indices, matrix.data), names, grow)
+    ids, values = _indexed(x)
+    names.keep_to("indexed", grow)
+    return large_ids(ids, names, grow), values
+
+
+def _indexed(x: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    if isinstance(x, tuple) and len(x) == 2 and np.ndim(x[0]) == 1 and np.ndim(x[1]) == 1:
+        ids, values = check_ids(x[0], "x[0]"), numbers(x[1], "x[1]")
+        if ids.shape != values.shape:
+            raise BadInput("x", x, "indices and values must have the same length")
+        return ids, np.ascontiguousarray(values)
     dense = numbers(x, "x")
     if dense.ndim != 1:
         raise BadInput("x", x, "give one row of features, (indices, values), or a dict")

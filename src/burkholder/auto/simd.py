@@ -11,7 +11,6 @@ import operator
 from typing import Any
 
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_untracked
@@ -21,10 +20,6 @@ from numba.np.arrayobj import make_array
 
 # called with the arguments of the compiled code, which its own type does not know
 intrinsic: Any = numba_intrinsic
-
-
-_host = get_host_cpu_features()
-ROUGH_ROOTS = bool(_host.get("avx512f") and _host.get("avx512vl"))
 
 
 class Lanes(types.Type):
@@ -272,35 +267,6 @@ def root(typingctx, a):  # type: ignore[no-untyped-def]
         kind = ir.FunctionType(args[0].type, [args[0].type])
         name = f"llvm.sqrt.v{sig.args[0].width}f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [args[0]])
-
-    return a(a), codegen
-
-
-def _rough(builder: Any, a: Any, width: int) -> Any:
-    """1/√a to fourteen bits, by the instruction of that name."""
-    suffix = "512" if width == 8 else "256"
-    kind = ir.FunctionType(a.type, [a.type, a.type, ir.IntType(8)])
-    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.avx512.rsqrt14.pd.{suffix}")
-    return builder.call(function, [a, a, ir.Constant(ir.IntType(8), 255)])
-
-
-@intrinsic
-def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
-    """1/√a for 1e-300 ≤ a ≤ 1e300, to a few units in the last place; division and root are slow instructions."""
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        x, width = args[0], sig.args[0].width
-        one, half = (ir.Constant(x.type, [number] * width) for number in (1.0, 0.5))
-        if not ROUGH_ROOTS:
-            kind = ir.FunctionType(x.type, [x.type])
-            square = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{width}f64")
-            return builder.fdiv(one, builder.call(square, [x]))
-        fma = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(x.type, [x.type] * 3), f"llvm.fmuladd.v{width}f64")
-        root = _rough(builder, x, width)
-        for _ in range(2):  # Newton: y ← y + y/2·(1 − x·y²), which doubles the digits
-            short = builder.call(fma, [builder.fneg(builder.fmul(x, root)), root, one])
-            root = builder.call(fma, [builder.fmul(half, root), short, root])
-        return root
 
     return a(a), codegen
 

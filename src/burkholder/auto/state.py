@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ STATS = 8  # padded to a cache line
     RANGE, HAT_SQUARES, TILDE_SQUARES, STEEPEST,
 ) = range(22)
 SCALARS = 22
+DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
 
 
 class State(NamedTuple):
@@ -45,7 +47,11 @@ class State(NamedTuple):
     clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
     residual: NDArray[np.float64]  # running mean |residual| of each lane
     full_w: NDArray[np.float64]
-    full_p: NDArray[np.float64]
+    full_p: NDArray[np.float64]  # brought up to date every DELAY rounds; until then, P − Σ d·u·uᵀ + diag(drift) is meant
+    full_u: NDArray[np.float64]
+    full_d: NDArray[np.float64]
+    full_drift: NDArray[np.float64]
+    full_variance: NDArray[np.float64]  # the diagonal of the covariance as it is now
     full_spec: NDArray[np.float64]
     stack_w: NDArray[np.float64]
     stack_p: NDArray[np.float64]
@@ -77,6 +83,7 @@ class Work(NamedTuple):
     ratio: NDArray[np.float64]
     inverse: NDArray[np.float64]
     columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
+    spread: NDArray[np.float64]  # x̂ and x̃ of the row with all their zeros, for the full lanes
     second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
     gain: NDArray[np.float64]  # by what the features of each diagonal lane of a group are multiplied
     squares: NDArray[np.float64]  # mean ‖x̂‖² and ‖x̃‖², this row included
@@ -100,54 +107,67 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
         rows[0, 16 * group + 8:16 * group + 16] = [v for v, _, _ in GROUP]
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
     side = padded(plan.full_features + 1)
-    full_p = np.zeros((plan.full_lanes, side, side))
+    full_p = aligned(plan.full_lanes, side, side)
     for k in range(plan.full_lanes):
         np.fill_diagonal(full_p[k], specs[k, 1])
-    scalars = np.zeros(SCALARS)
+    scalars = aligned(SCALARS)
     scalars[FEATURES] = 1.0  # slot 0 is the intercept
     scalars[UNIT] = 1.0
     scalars[RADIUS_SCALE] = 1.0
     scalars[FULL_ON] = float(plan.full_lanes > 0)
-    stack_w, stack_p = np.zeros((stacks, inputs)), np.zeros((stacks, inputs, inputs))
+    stack_w, stack_p = aligned(stacks, inputs), aligned(stacks, inputs, inputs)
     stack_w[:, : plan.tangents] = 1.0 / plan.tangents
     for k in range(plan.tangents):
         stack_p[:, k, k] = 1.0
-    weight = np.zeros(lanes)
+    weight = aligned(lanes)
     weight[: plan.lanes] = prior(plan)
     return State(
         scalars=scalars, stat=stat, lanes=rows,
         slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
-        dense_count=np.zeros(1, np.int64), v0=np.array([v for v, _, _ in GROUP]),
-        drift=np.array([q for _, q, _ in GROUP]), wide=np.array([float(w) for _, _, w in GROUP]),
-        radii=np.array([*RADII, 0.0]), bias=np.zeros(4), jump=np.zeros(4), clip_cost=np.zeros(4), residual=np.zeros(lanes),
-        full_w=np.zeros((plan.full_lanes, side)),
-        full_p=full_p, full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=weight.copy(),
-        lane_loss=np.zeros(lanes), likelihood=np.ones(lanes),
+        dense_count=np.zeros(1, np.int64), v0=copied(np.array([v for v, _, _ in GROUP])),
+        drift=copied(np.array([q for _, q, _ in GROUP])), wide=copied(np.array([float(w) for _, _, w in GROUP])),
+        radii=copied(np.array([*RADII, 0.0])), bias=aligned(4), jump=aligned(4), clip_cost=aligned(4), residual=aligned(lanes),
+        full_w=aligned(plan.full_lanes, side),
+        full_p=full_p, full_u=aligned(plan.full_lanes, DELAY, side), full_d=aligned(plan.full_lanes, DELAY),
+        full_drift=aligned(plan.full_lanes, side), full_variance=copied(np.tile(specs[:, 1:2], (1, side))),
+        full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=copied(weight),
+        lane_loss=aligned(lanes), likelihood=copied(np.ones(lanes)),
     )
 
 
-def aligned(rows: int, columns: int) -> NDArray[np.float64]:
+def aligned(*shape: int) -> NDArray[np.float64]:
     """Zeros that begin on a cache line, so that eight numbers never straddle two."""
-    room = np.zeros(rows * columns + 8)
+    size = math.prod(shape)
+    room = np.zeros(size + 8)
     start = -(room.ctypes.data // 8) % 8
-    return room[start:start + rows * columns].reshape(rows, columns)
+    return room[start:start + size].reshape(shape)
+
+
+def copied(array: NDArray) -> NDArray:
+    """A copy, of numbers on a cache line."""
+    if array.dtype != np.float64:
+        return np.ascontiguousarray(array).copy()
+    copy = aligned(*array.shape)
+    copy[...] = array
+    return copy
 
 
 def new_work(plan: Plan, features: int, touched: int) -> Work:
     """Scratch for rows that touch at most so many of so many features."""
     lanes = padded(plan.lanes)
     touched += 8  # the last block of eight is filled up
-    second = np.zeros(lanes)
+    second = aligned(lanes)
     second[[plan.full + k for k, spec in enumerate(full_lane_specs(plan)) if spec[4] != plan.kinds[0]]] = 1.0
     second[plan.stacks + 1:plan.stacks + plan.groups] = 1.0
     return Work(
-        slot=np.zeros(touched, np.int64), raw=np.zeros(touched), hat=np.zeros(touched),
-        tilde=np.zeros(touched), waited=np.zeros(touched), mark=np.zeros(features, np.int64),
-        stamp=np.zeros(1, np.int64), out=np.zeros(lanes + 8), entry=np.zeros(lanes), played=np.zeros(lanes),
-        exact=np.zeros(4), reach=np.zeros(lanes), step=np.zeros(lanes), shrink=np.zeros(lanes), mixed=np.zeros(lanes),
-        other=np.zeros(lanes), ratio=np.zeros(8), inverse=np.zeros(8),
-        columns=np.zeros((plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes))),
-        second=second, gain=np.ones(8), squares=np.ones(2), narrow=np.ones(1), bet=np.zeros(touched), stake=np.zeros(touched),
+        slot=np.zeros(touched, np.int64), raw=aligned(touched), hat=aligned(touched),
+        tilde=aligned(touched), waited=aligned(touched), mark=np.zeros(features, np.int64),
+        stamp=np.zeros(1, np.int64), out=aligned(lanes + 8), entry=aligned(lanes), played=aligned(lanes),
+        exact=aligned(4), reach=aligned(lanes), step=aligned(lanes), shrink=aligned(lanes), mixed=aligned(lanes),
+        other=aligned(lanes), ratio=aligned(8), inverse=aligned(8),
+        columns=aligned(plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes)),
+        spread=aligned(2, padded(plan.full_features + 1)), second=second,
+        gain=copied(np.ones(8)), squares=np.ones(2), narrow=np.ones(1), bet=aligned(touched), stake=aligned(touched),
     )
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
+from burkholder.auto.functions import inverse_root
 from burkholder.auto.inlined import inlined
-from burkholder.auto.simd import all4, fused, inverse_root, load4, most, put, row4, store
+from burkholder.auto.simd import all4, fused, load4, most, put, row4, store
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
 
 GRID = float(1 << 20)

@@ -58,8 +58,8 @@ class Session:
         for_loss, for_learner = split(self.options, loss)
         self.loss = losses.get(loss, **for_loss)
         self.learner = open_learner(self.learner_name, self.loss, for_learner, self.dtype)
-        # a learner without realised regret of its own is audited, as anybody's model can be
-        audited = not hasattr(self.learner.certificate(), "realised")
+        # a learner whose realised regret is not against the features as they were read is audited, as any model can be
+        audited = not hasattr(self.learner.certificate(), "function")
         self.audit = StreamAudit(loss=self.loss) if audited else None
 
     def _open(self) -> Any:
@@ -163,9 +163,8 @@ class Session:
     def _bound(self, kind: str) -> float | None:
         """`bound` or `realised` over the ball; None where the learner states none."""
         state = getattr(self.learner.certificate(), kind, None)
-        if state is None and kind == "realised" and self._audited:
-            assert self.audit is not None
-            state = self.audit.certificate().realised
+        if kind == "realised" and self.audit is not None:
+            state = self.audit.certificate().realised if self._audited else None
         if state is None:
             return None
         for radius in self._radii():
