@@ -1,8 +1,9 @@
 """Progressive loss of Auto, of single learners and of peers tuned in hindsight, on the sets of quality.toml.
 
-Raw features plus a constant, one pass, predicted before learned. Prints a table, and writes out/quality.json and
-out/quality.png. Peers' figures are kept in out/quality-cache (delete it to run them again). Vowpal Wabbit is used
-when it can be imported here, or through the Python named by BURKHOLDER_VW_PYTHON.
+Raw features plus a constant, one pass, predicted before learned. Prints tables, and writes out/quality.json and
+out/quality.png (quality-GROUP for another group of sets). Figures of the peers and of the single learners are kept in
+out/quality-cache (delete it to run them again). Vowpal Wabbit is used when it can be imported here, or through the
+Python named by BURKHOLDER_VW_PYTHON.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import time
 from pathlib import Path
@@ -17,44 +19,32 @@ from typing import Any
 
 import numpy as np
 
-import burkholder as bk
+import quality_classes
 import quality_data
 import quality_peers
+import quality_single
+import quality_vw
 from burkholder.auto import Auto
-from burkholder.errors import BurkholderError
 
 OUT = quality_data.ROOT / "out"
 CACHE = OUT / "quality-cache"
-SINGLE = ("square-function", "square-function-coordinates", "adagrad", "adaptive", "adaptive-coordinates", "mixture")
-FAMILIES = {
-    "gradient": quality_peers.gradient_peers, "vw": quality_peers.vw_peers, "river": quality_peers.river_peers,
+FAMILIES: dict[str, Any] = {
+    "gradient": quality_peers.gradient_peers, "vw": quality_vw.vw_peers, "river": quality_peers.river_peers,
+    "gradient classes": quality_classes.softmax_peers, "vw classes": quality_vw.vw_peers,
+    "river classes": quality_classes.river_classes,
+    "single": lambda X, y, loss: {"single": quality_single.single_learners(X, y, loss)},
 }
 
 
-def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, dict[str, float]]:
-    path = CACHE / f"{name}-{loss}-{family}.json"
+def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, Any]:
+    path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name)}-{loss}-{family}.json"
     if not path.exists():
-        found = FAMILIES[family](X, y, loss)
+        found = FAMILIES[family if loss != "classes" else f"{family} classes"](X, y, loss)
         if not found:
             return {}
         CACHE.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found))
     return json.loads(path.read_text())
-
-
-def single_learners(X: Any, y: np.ndarray, loss: str) -> dict[str, float]:
-    """Our Burkholder learners one by one, at their defaults; targets' largest modulus is given as the bound."""
-    found = {}
-    rows = quality_peers.with_constant(X)
-    for name in SINGLE:
-        try:
-            bound = None if loss == "logistic" else float(np.abs(y).max())
-            learner = bk.Learner(name, loss=loss, bound=bound)
-            p = learner.run_batch(rows.indptr, rows.indices, rows.data, y)
-            found[name] = quality_peers.mean_loss(loss, p, y)
-        except BurkholderError as error:
-            print(f"  {name} does not apply: {error}", file=sys.stderr)
-    return found
 
 
 def time_ratio(X: Any, y: np.ndarray) -> float:
@@ -73,19 +63,36 @@ def time_ratio(X: Any, y: np.ndarray) -> float:
     return min(auto) / min(ada[1:])
 
 
-def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str) -> dict[str, Any]:
+def peers_of(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str) -> dict[str, dict[str, float]]:
     peers: dict[str, dict[str, float]] = {}
-    for family in FAMILIES:
+    for family in ("gradient", "vw", "river"):
         peers |= cached(entry["name"], loss, family, X, y)
-    run = Auto(loss).run(X, y)
+    return peers
+
+
+def singles_of(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str) -> list[dict[str, Any]]:
+    return cached(entry["name"], loss, "single", X, y)["single"]
+
+
+def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, clock: bool) -> dict[str, Any]:
+    peers = peers_of(entry, X, y, loss)
     best = min(peers, key=lambda name: peers[name]["loss"])
-    result = {
-        "set": entry["name"], "loss": loss, "rounds": len(y), "features": X.shape[1], "auto": run.mean_loss,
-        "best_lane": min((lane.loss / len(y), lane.name) for lane in run.certificate.lanes),
-        "best_peer": best, "best_peer_loss": peers[best]["loss"], "ratio": run.mean_loss / peers[best]["loss"],
-        "peers": peers, "single": single_learners(X, y, loss),
+    result: dict[str, Any] = {
+        "set": entry["name"], "group": entry.get("group", "folder"), "loss": loss, "rounds": len(y),
+        "features": X.shape[1], "best_peer": best, "best_peer_loss": peers[best]["loss"], "peers": peers,
+        "single": {}, "single_left_out": {},
     }
-    if loss == "logistic" and X.nnz < 0.5 * X.shape[0] * X.shape[1]:
+    if loss == "classes":
+        result["auto"] = quality_classes.auto_classes(X, y)
+    else:
+        run = Auto(loss).run(X, y)
+        result["auto"] = run.mean_loss
+        result["lanes"] = {lane.name: lane.loss / len(y) for lane in run.certificate.lanes}
+        result["best_lane"] = min(result["lanes"], key=result["lanes"].get)
+        if single:
+            result["single"], result["single_left_out"] = singles_of(entry, X, y, loss)
+    result["ratio"] = result["auto"] / peers[best]["loss"]
+    if clock and loss == "logistic" and X.nnz < 0.5 * X.shape[0] * X.shape[1]:
         result["time_over_adagrad"] = time_ratio(X, y)
     return result
 
@@ -100,57 +107,90 @@ def table(results: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def single_table(results: list[dict[str, Any]]) -> str:
+    """Rows: learners; columns: tasks; entries: loss over Auto's."""
+    told = [r for r in results if r["single"] or r["single_left_out"]]
+    if not told:
+        return ""
+    lines = ["| learner | " + " | ".join(f"{r['set']}, {r['loss']}" for r in told) + " |", "|---" * (len(told) + 1) + "|"]
+    for name in quality_single.names():
+        cells = []
+        for r in told:
+            slow = r["single_left_out"].get(name) == "slow"
+            cells.append(f"{r['single'][name] / r['auto']:.3g}" if name in r["single"] else "slow" if slow else "–")
+        if any(cell != "–" for cell in cells):
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def picture(results: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 0.45 * len(results) + 1.2))
+    figure = Figure(figsize=(9, 0.3 * len(results) + 1.2))
     axes = figure.subplots()
     for place, r in enumerate(results):
         others = [p["loss"] / r["auto"] for p in r["peers"].values() if math.isfinite(p["loss"])]
         singles = [loss / r["auto"] for loss in r["single"].values() if math.isfinite(loss)]
         axes.plot(np.clip(others, 0, 4), [place] * len(others), "o", color="tab:grey", alpha=0.6)
-        axes.plot(np.clip(singles, 0, 4), [place] * len(singles), "x", color="tab:blue")
+        axes.plot(np.clip(singles, 0, 4), [place] * len(singles), "x", color="tab:blue", alpha=0.6)
     axes.axvline(1.0, color="tab:red")
     axes.set_yticks(range(len(results)), [f"{r['set']}, {r['loss']}" for r in results])
+    axes.set_ylim(-1, len(results))
     axes.set_xlabel("loss over Auto's (beyond 4 drawn at 4); grey: peers tuned in hindsight, blue: single learners")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 
 
+def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
+    ratios = np.array([r["ratio"] for r in results])
+    return {
+        "tasks": len(results), "at_most_1": int((ratios <= 1.0).sum()), "at_most_1.01": int((ratios <= 1.01).sum()),
+        "largest_ratio": float(ratios.max()), "geometric_mean": float(np.exp(np.log(ratios).mean())),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=Path, default=None, help="another settings file")
+    parser.add_argument("--group", default="folder", help="folder, held-out, sealed, or all")
     parser.add_argument("--only", default="", help="only sets whose name contains this")
+    parser.add_argument("--no-single", action="store_true", help="leave out the single learners")
+    parser.add_argument("--no-clock", action="store_true", help="leave out the times")
+    parser.add_argument("--peers", action="store_true", help="only run the peers that are not in out/quality-cache")
+    parser.add_argument("--singles", action="store_true", help="only run the single learners that are not in there")
     options = parser.parse_args()
-    if not quality_data.folder().exists():
-        print(f"no data at {quality_data.folder()}; set BURKHOLDER_DATA to the folder of data sets")
-        return
     results = []
     for entry in quality_data.settings(options.settings):
-        if options.only not in entry["name"]:
+        group = entry.get("group", "folder")
+        if options.only not in entry["name"] or options.group not in (group, "all"):
             continue
-        if not (quality_data.folder() / entry["path"]).exists():
-            print(f"{entry['name']}: no {entry['path']} in the data folder, left out", file=sys.stderr)
+        if not quality_data.present(entry):
+            where = quality_data.folder()
+            print(f"{entry['name']}: no {entry['path']} in {where} (BURKHOLDER_DATA names the folder), left out", file=sys.stderr)
             continue
         X, y = quality_data.load(entry)
         for loss in entry["losses"]:
-            results.append(task(entry, X, y, loss))
+            if options.peers:
+                peers_of(entry, X, y, loss)
+                continue
+            if options.singles:
+                if loss != "classes":
+                    singles_of(entry, X, y, loss)
+                continue
+            results.append(task(entry, X, y, loss, not options.no_single, not options.no_clock))
             print(table(results[-1:]).splitlines()[-1], flush=True)
     if not results:
-        print("no data set found")
+        print("nothing to tell" if options.peers or options.singles else "no data set found")
         return
-    ratios = np.array([r["ratio"] for r in results])
-    summary = {
-        "tasks": len(results), "at_most_1": int((ratios <= 1.0).sum()), "largest_ratio": float(ratios.max()),
-        "geometric_mean": float(np.exp(np.log(ratios).mean())),
-    }
+    name = "quality" if options.group == "folder" else f"quality-{options.group}"
+    groups = {group: summary([r for r in results if r["group"] == group]) for group in {r["group"] for r in results}}
     OUT.mkdir(exist_ok=True)
-    (OUT / "quality.json").write_text(json.dumps({"summary": summary, "results": results}, indent=1))
-    picture(results, OUT / "quality.png")
+    (OUT / f"{name}.json").write_text(json.dumps({"summary": groups, "results": results}, indent=1))
+    picture(results, OUT / f"{name}.png")
     print("\n" + table(results))
-    print("\nsingle learners: " + "; ".join(
-        f"{r['set']} {r['loss']}: " + ", ".join(f"{k} {v:.5g}" for k, v in r["single"].items()) for r in results))
-    print(f"\n{summary}")
+    if not options.no_single:
+        print("\nsingle learners, loss over Auto's:\n" + single_table(results))
+    print(f"\n{groups}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Peers tuned in hindsight: SGD and AdaGrad over a grid of rates (compiled here), Vowpal Wabbit, river.
+"""Peers tuned in hindsight: SGD and AdaGrad over a grid of rates (compiled here), and river.
 
 Each returns the progressive mean loss of its best setting: predicted before learned, raw features plus a
 constant, one pass. A setting that overflows counts as infinitely bad.
@@ -6,13 +6,6 @@ constant, one pass. A setting that overflows counts as infinitely bad.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -20,10 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 RATES = 10.0 ** np.arange(-6.0, 2.01, 0.5)
-VW_RATES = 10.0 ** np.arange(-2.5, 2.01, 0.5)
 SLOPES = {"logistic": 0, "absolute": 1, "squared": 2}
-# a Python that has vowpalwabbit installed: this one, or the one named
-VW_PYTHON = os.environ.get("BURKHOLDER_VW_PYTHON", sys.executable if find_spec("vowpalwabbit") else "")
 
 
 @numba.njit(error_model="numpy")
@@ -129,43 +119,6 @@ def mean_loss(loss: str, p: np.ndarray, y: np.ndarray) -> float:
     if loss == "logistic":
         return float(np.logaddexp(0.0, -y * p).mean())
     return float(np.abs(p - y).mean() if loss == "absolute" else ((p - y) ** 2).mean())
-
-
-VW_SCRIPT = """
-import sys, json
-import vowpalwabbit
-for arguments in json.load(sys.stdin):
-    vowpalwabbit.Workspace(arguments).finish()
-"""
-
-
-def vw_peers(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict[str, float]]:
-    if not VW_PYTHON:
-        return {}
-    flavour = {"logistic": "logistic", "squared": "squared", "absolute": "quantile --quantile_tau 0.5"}[loss]
-    variants = {"default": "", "coin": "--coin", "ftrl": "--ftrl"}
-    variants |= {f"-l {rate:.6g}": f"-l {rate:.6g}" for rate in VW_RATES}
-    found: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        data = Path(scratch) / "data.vw"
-        with open(data, "w") as file:
-            for t in range(len(y)):
-                part = slice(X.indptr[t], X.indptr[t + 1])
-                row = zip(X.indices[part].tolist(), X.data[part].tolist())
-                pairs = " ".join(f"{i}:{v!r}" for i, v in row)
-                file.write(f"{y[t]:g} | {pairs}\n")
-        jobs = [
-            f"--quiet -b 20 --loss_function {flavour} {option} -d {data} -p {scratch}/{j}.txt"
-            for j, option in enumerate(variants.values())
-        ]
-        subprocess.run([VW_PYTHON, "-c", VW_SCRIPT], input=json.dumps(jobs), text=True, check=True)
-        for j, name in enumerate(variants):
-            p = np.loadtxt(Path(scratch) / f"{j}.txt", ndmin=1)
-            found[f"VW {name}"] = {"loss": mean_loss(loss, p, y) if len(p) == len(y) else np.inf}
-    rates = {name: found.pop(name) for name in list(found) if name.startswith("VW -l")}
-    best = min(rates, key=lambda name: rates[name]["loss"])
-    found["VW best of ten rates"] = {"loss": rates[best]["loss"], "rate": float(best.split()[-1])}
-    return found
 
 
 def river_peers(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict[str, float]]:

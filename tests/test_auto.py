@@ -285,3 +285,78 @@ def test_a_class_may_appear_late():
         learner.update({"v": t % 2, "w": 1.0}, "z")
     assert learner.predict({"v": 1, "w": 1.0}) == "z"
     assert learner.predict({"v": 1}) == "y"
+
+
+def test_classes_on_shared_statistics_are_what_separate_learners_would_be():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(120, 5)) * (rng.random((120, 5)) < 0.6) * [1.0, 1e-3, 1e3, 1.0, 1.0]
+    labels = rng.integers(0, 3, size=120)
+    together = AutoMulticlass(classes=[0, 1, 2])
+    together.run(X, labels)
+    for label, view in together.learners.items():
+        alone = Auto("logistic")
+        alone.run(X, np.where(labels == label, 1, -1))
+        for name, array in alone.state._asdict().items():
+            same = getattr(view.state, name)
+            shape = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, same.shape))
+            assert same[shape] == pytest.approx(array[shape], rel=1e-9, abs=1e-12), name
+        assert view.certificate().cumulative_loss == pytest.approx(alone.cumulative_loss)
+    assert together.learners[0].state.stat is together.learners[1].state.stat
+
+
+def test_the_loop_and_the_compiled_run_over_classes_agree_bit_for_bit():
+    rng = np.random.default_rng(7)
+    X, labels = rng.normal(size=(80, 3)), np.array(["u", "v", "w", "x", "y"])[rng.integers(0, 5, size=80)]
+    batch, loop = AutoMulticlass(), AutoMulticlass()
+    predicted, paid = batch.run(X, labels)
+    for t in range(80):
+        assert loop.predict(X[t]) == predicted[t]
+        before = loop.cumulative_loss
+        loop.update(X[t], str(labels[t]))
+        assert loop.cumulative_loss - before == pytest.approx(paid[t], rel=1e-9)
+    assert loop.predict_proba(X[0]) == batch.predict_proba(X[0])
+    assert batch.classes == loop.classes == list(dict.fromkeys(labels.tolist()))
+
+
+def test_the_ways_to_join_classes_are_those_of_the_formulas():
+    rng = np.random.default_rng(8)
+    X, labels = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
+    learner = AutoMulticlass(classes=[0, 1, 2])
+    lost, theta, precision = np.zeros(3), np.array([0.5, 0.5]), np.eye(2) * 10.0
+    for x, label in zip(X, labels):
+        margins = np.array([view.predict(x) for view in learner.learners.values()])
+        sigma = -np.logaddexp(0.0, -margins)
+        scores = np.array([sigma, margins, theta[0] * margins + theta[1] * sigma])
+        logs = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
+        shares = np.exp(lost.min() - lost)
+        mixed = shares @ np.exp(logs) / shares.sum()
+        assert list(learner.predict_proba(x).values()) == pytest.approx(mixed.tolist(), rel=1e-6)
+        learner.update(x, int(label))
+        lost -= logs[:, label]
+        inputs, p = np.array([margins, sigma]), np.exp(logs[2])
+        mean = inputs @ p
+        precision += (inputs * p) @ inputs.T - np.outer(mean, mean)
+        theta -= np.linalg.solve(precision, mean - inputs[:, label])
+    assert learner.way_losses == pytest.approx(lost, rel=1e-6)
+
+
+def test_bad_classes_and_lengths_are_refused():
+    learner = AutoMulticlass()
+    with pytest.raises(BadInput, match="hashable"):
+        learner.update({"a": 1.0}, ["list"])
+    with pytest.raises(BadInput, match="one a row"):
+        learner.run(np.eye(3), ["a"])
+    with pytest.raises(BadInput, match="format"):
+        AutoMulticlass.from_state({"learner": "auto-multiclass"}, {})
+    assert learner.rounds == 0 and learner.predict({"a": 1.0}) is None and not learner.classes
+
+
+def test_few_of_many_features_matter():
+    """More features than rows, five of which matter: the betting lane finds them, the ridge lanes cannot."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(300, 600))
+    y = X[:, :5] @ [3.0, -3.0, 3.0, -3.0, 3.0]
+    run = Auto("absolute").run(X, y)
+    losing = {lane.name: lane.loss for lane in run.certificate.lanes}
+    assert losing["betting"] < 0.8 * min(loss for name, loss in losing.items() if name.startswith(("diagonal", "full")))
+    assert run.mean_loss < 1.1 * losing["betting"] / 300

@@ -12,7 +12,7 @@ import hindsight
 from burkholder import losses
 from burkholder.auto import Auto
 from burkholder.auto.plan import RADII, lane_names, prior
-from burkholder.auto.state import ROUNDS, UNIT
+from burkholder.auto.state import ETA, GAP, RANGE, UNIT
 from burkholder.errors import BadInput
 
 LOSSES = [
@@ -167,19 +167,74 @@ def test_the_potential_of_the_tangent_lanes_never_rises_in_classification():
         before = now
 
 
-def test_the_costs_are_those_of_the_theory():
-    X, y = adversarial("logistic", 99, 0)
-    learner = Auto("logistic")
+@each_loss
+def test_the_costs_are_those_of_the_theory(loss, options):
+    X, y = adversarial(loss, 99, 0)
+    learner = Auto(loss, **options)
     certificate = learner.run(X, y).certificate
-    for lane, weight in zip(certificate.lanes, prior(learner.plan)):
-        assert lane.cost == pytest.approx(math.log(1 / weight) + math.log(learner.state.scalars[ROUNDS] + 1))
-    ranged = Auto("squared", low=-10.0, high=10.0)
-    X, y = adversarial("squared", 99, 0)
-    certificate = ranged.run(X, np.clip(y, -10, 10)).certificate
-    for lane, weight in zip(certificate.lanes, prior(ranged.plan)):
-        assert lane.cost == pytest.approx(200.0 * (math.log(1 / weight) + math.log(100)))
-    assert sum(prior(ranged.plan)) == pytest.approx(1.0)
-    assert len(lane_names(ranged.plan)) == ranged.plan.lanes
+    weights, scalars = prior(learner.plan), learner.state.scalars
+    assert sum(weights) == pytest.approx(1.0)
+    assert len(lane_names(learner.plan)) == learner.plan.lanes == len(weights)
+    unit = scalars[UNIT] ** (2 if loss in ("squared", "huber") else 1)
+    if loss == "logistic":
+        assert (scalars[ETA], scalars[GAP]) == (1.0, 0.0)
+    else:  # η follows ln K/GAP, and is lowered when it is due to fall by a twentieth
+        due = math.log(learner.plan.lanes) / max(scalars[GAP], 0.1 * scalars[RANGE])
+        assert due <= scalars[ETA] <= due / 0.95
+    for lane, weight in zip(certificate.lanes, weights):
+        cost = (math.log(1 / weight) + 0.3 * math.log(100)) / scalars[ETA] + scalars[GAP]
+        assert lane.cost == pytest.approx(cost * unit)
+
+
+@each_loss
+def test_the_mix_loss_and_the_gap_are_those_of_brute_force(loss, options):
+    """Weights, rate and gap again from the lanes' predictions alone, by the formulas of the aggregation."""
+    X, y = adversarial(loss, 60, 4)
+    learner, record = Auto(loss, **options), losses.get(loss, **options)
+    start = np.array(prior(learner.plan))
+    w, eta, gap, spread = start.copy(), 1.0 if loss == "logistic" else 0.0, 0.0, 0.0
+    for t, (x, label) in enumerate(zip(X, y)):
+        yhat, scale = learner.predict(x), learner.state.scalars[UNIT]
+        lost = np.array([losses.value(record, p * scale, label) for p in learner.work.played[: learner.plan.lanes]])
+        learner.update(x, label)
+        paid = losses.value(record, yhat, label)
+        if loss != "logistic":
+            spread = max(spread, np.ptp(lost))
+            if spread == 0.0:
+                continue
+            eta = eta or math.log(len(w)) / max(gap, 0.1 * spread)
+        mixed = -math.log(w @ np.exp(-eta * (lost - paid))) / eta
+        if loss == "logistic":
+            assert mixed == pytest.approx(0.0, abs=1e-9)
+        else:
+            gap += max(0.0, -mixed)
+        w = w * np.exp(-eta * (lost - lost.min()))
+        w = (1 - 0.3 / (t + 2)) * w / w.sum() + 0.3 / (t + 2) * start
+        if loss != "logistic" and math.log(len(w)) / max(gap, 0.1 * spread) < 0.95 * eta:
+            lower = math.log(len(w)) / max(gap, 0.1 * spread)
+            w, eta = start * (w / start) ** (lower / eta), lower
+            w /= w.sum()
+    assert learner.state.weight[: len(w)] == pytest.approx(w, rel=1e-6, abs=1e-12)
+    unit = learner.state.scalars[UNIT] ** (2 if loss in ("squared", "huber") else 1)
+    assert learner.state.scalars[GAP] * unit == pytest.approx(gap, rel=1e-6, abs=1e-12)
+
+
+@each_loss
+def test_the_betting_lane_states_its_regret_for_every_radius(loss, options):
+    X, y = adversarial(loss, 200, 5)
+    learner = Auto(loss, **options)
+    certificate = learner.run(X, y).certificate
+    record, rows, rng = losses.get(loss, **options), scaled_rows(X), np.random.default_rng(5)
+    betting = certificate.betting
+    for radius in (0.3, 5.0, 1e4):
+        assert certificate.bound(radius) <= betting.realised(radius) + betting.lane.cost
+        for _ in range(100):
+            u = rng.choice([-1.0, 0.0, 1.0], size=5) * rng.random(5) ** rng.integers(0, 3) * radius
+            best = sum(losses.value(record, float(p), float(label)) for p, label in zip(rows @ u, y))
+            assert betting.lane.loss <= best + betting.realised(radius) + 1e-9 * abs(best)
+    for radius in (-1.0, math.inf, math.nan):
+        with pytest.raises(BadInput, match="radius"):
+            certificate.bound(radius)
 
 
 def test_a_clipped_label_is_counted_and_the_certificate_says_what_still_holds():
@@ -204,12 +259,10 @@ def test_heavy_weights_are_charged():
     assert any("weight above 1" in note for note in certificate.notes)
 
 
-def test_a_radius_beyond_the_lanes_is_refused_and_the_certificate_is_plain_data():
+def test_the_certificate_is_plain_data():
     certificate = Auto("logistic").run(np.eye(3), [1, 0, 1]).certificate
-    with pytest.raises(BadInput, match="largest radius"):
-        certificate.bound(1e9)
     data = certificate.to_dict()
-    assert {"lanes", "tangents", "guarantees", "mean_loss"} <= set(data)
+    assert {"lanes", "tangents", "betting", "guarantees", "mean_loss"} <= set(data)
     assert len(data["lanes"]) == len(certificate.lanes)
     assert "regret" in str(certificate)
 

@@ -1,52 +1,30 @@
 """The final aggregation: never much worse than any lane, on any stream.
 
-Log loss: Vovk's aggregating algorithm with η = 1. Squared loss on labels in [a, b]: the same with η = 2/(b−a)² and
-its substitution function. Other losses: AdaHedge on the linearised losses. The first two share 1/(t+2) of the
-weight with the prior every round; every lane k then satisfies, with D_k = ln(w_k/π_k)/η,
-    D_k rises by (aggregate's mix loss − lane k's loss) and falls by at most ln((t+2)/(t+1))/η;
+Every lane k has a weight w_k, at first the prior π_k. With rate η and losses ℓ_k the mix loss is −ln(Σ w e^{−ηℓ})/η, the
+weights become w·e^{−ηℓ} over their sum, and SHARE/(t+2) of them goes back to the prior. With D_k = ln(w_k/π_k)/η
+    D_k rises by (mix loss − ℓ_k), and the sharing lets it fall by at most SHARE·ln((t+2)/(t+1))/η (Bernoulli);
 lowering η to η′ as w ∝ π·(w/π)^(η′/η) only raises D_k (Jensen), and at any time D_k ≤ ln(1/π_k)/η. Hence
-    Σ mix loss ≤ Σ loss of lane k + (ln(1/π_k) + ln(n+1))/η_n.
-What the played prediction paid above the mix loss (a label outside [a, b], a weight above 1) is written down.
+    Σ mix loss ≤ Σ loss of lane k + (ln(1/π_k) + SHARE·ln(n+1))/η_n.
+Log loss: η = 1, and the mixture of probabilities pays the mix loss exactly. Other losses: the weighted mean is played,
+what it paid above the mix loss is added up (GAP), and η = ln K/GAP as in AdaHedge. Where the loss is curved, or the
+lanes agree, little or nothing is added, and η stays as large as the stream allows; squared losses of predictions
+and labels within Δ add nothing once η ≤ 1/(2Δ²). What a weight above 1 costs the log loss is written down.
 """
 
 from __future__ import annotations
 
 import math
 
-from burkholder.auto.chosen import paid, slope
+from burkholder.auto.chosen import paid
 from burkholder.auto.functions import exp8, log8
 from burkholder.auto.inlined import inlined
-from burkholder.auto.plan import HEDGE, MIX_LOG, MIX_SQUARE
-from burkholder.auto.state import ETA, GAP, HIGH, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.auto.plan import MIX_LOG
+from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
 from burkholder.simd import all8, least, load8, most, store, total8, where_positive
 
+SHARE = 0.3
 FLOOR = 0.1
-
-
-@inlined
-def hedge_rate(plan, state):  # type: ignore[no-untyped-def]
-    """AdaHedge's η = ln K/Δ, with Δ at least a tenth of the largest spread of losses in one round.
-
-    Without that floor η is infinite at first, and rounding decides between lanes that are equal so far.
-    """
-    gap = max(state.scalars[GAP], FLOOR * state.scalars[RANGE])
-    return math.log(plan.lanes) / gap if gap > 0.0 else 0.0
-
-
-@inlined
-def hedge_weights(plan, state, mixed):  # type: ignore[no-untyped-def]
-    """AdaHedge's weights π·e^{−ηL} into `mixed`. Returns η."""
-    eta = hedge_rate(plan, state)
-    ahead = state.linear[0]
-    for k in range(1, plan.lanes):
-        ahead = min(ahead, state.linear[k])
-    total = 0.0
-    for k in range(plan.lanes):
-        mixed[k] = state.prior[k] * math.exp(-eta * (state.linear[k] - ahead))
-        total += mixed[k]
-    for k in range(plan.lanes):
-        mixed[k] /= total
-    return eta
+STEP = 0.95  # η is lowered when it is due to fall by a twentieth: any falling η has the bound
 
 
 @inlined
@@ -66,21 +44,9 @@ def combine(plan, state, work):  # type: ignore[no-untyped-def]
             store(work.other, k, down)
             ups, downs = ups + weight * up, downs + weight * down
         return total8(ups) / total8(downs)
-    if plan.mixing == MIX_SQUARE:
-        low, high = state.scalars[LOW], state.scalars[HIGH]
-        if not high > low:
-            return played[0]
-        at_low, at_high = 0.0, 0.0
-        for k in range(plan.lanes):
-            z = (played[k] - low) / (high - low)
-            at_low += state.weight[k] * math.exp(-2.0 * z * z)
-            at_high += state.weight[k] * math.exp(-2.0 * (1.0 - z) * (1.0 - z))
-        # ŷ = (a+b)/2 + (G(a)−G(b))/(2Δ) with G(y) = −ln(Σ w e^{−η(y−p)²})/η and η = 2/Δ²
-        return 0.5 * (low + high) + 0.25 * (high - low) * math.log(at_high / at_low)
-    hedge_weights(plan, state, mixed)
     yhat = 0.0
     for k in range(plan.lanes):
-        yhat += mixed[k] * played[k]
+        yhat += state.weight[k] * played[k]
     return yhat
 
 
@@ -90,17 +56,48 @@ def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped
     if plan.mixing == MIX_LOG:
         absorb_log(plan, loss, state, work, yhat, y, weight)
         return
+    scalars, loss_of, losing = state.scalars, work.mixed, weight * paid(loss, yhat, y)
+    lowest, highest = math.inf, -math.inf
     for k in range(plan.lanes):
-        state.lane_loss[k] += weight * paid(loss, work.played[k], y)
-    if plan.mixing == HEDGE:
-        absorb_hedge(plan, loss, state, work, yhat, y, weight)
-    elif state.scalars[HIGH] > state.scalars[LOW]:  # without a range every lane played the same
-        eta, total = state.scalars[ETA], 0.0
+        lost = weight * paid(loss, work.played[k], y)
+        state.lane_loss[k] += lost
+        loss_of[k] = lost - losing
+        lowest, highest = min(lowest, loss_of[k]), max(highest, loss_of[k])
+    scalars[RANGE] = max(scalars[RANGE], highest - lowest)
+    if scalars[RANGE] == 0.0:  # so far every lane lost the same, and the weights are the prior at any rate
+        return
+    if scalars[ETA] == 0.0:
+        scalars[ETA] = rate(plan, state)
+    eta, total = scalars[ETA], 0.0
+    # (1/η)·ln Σ w·e^{−ηl}. Where exponents are large (the range may have grown a thousandfold) the largest is taken
+    # out; where they are small, expm1 keeps the digits.
+    if -eta * lowest > 1.0:
         for k in range(plan.lanes):
-            gap = work.played[k] - y
-            state.weight[k] *= math.exp(-eta * weight * gap * gap)
-            total += state.weight[k]
-        share(plan, state, total, weight * paid(loss, yhat, y), True)
+            work.other[k] = math.exp(-eta * (loss_of[k] - lowest))
+            total += state.weight[k] * work.other[k]
+        gap = math.log(total) / eta - lowest
+    else:
+        for k in range(plan.lanes):
+            work.other[k] = math.expm1(-eta * loss_of[k])
+            total += state.weight[k] * work.other[k]
+            work.other[k] += 1.0
+        gap = math.log1p(total) / eta
+        total += 1.0
+    scalars[GAP] += max(0.0, gap)
+    for k in range(plan.lanes):
+        state.weight[k] *= work.other[k]
+    share(plan, state, total, 0.0, False)
+    if rate(plan, state) < STEP * eta:
+        lower_rate(plan, state, rate(plan, state))
+
+
+@inlined
+def rate(plan, state):  # type: ignore[no-untyped-def]
+    """AdaHedge's η = ln K/GAP, with the gap at least a tenth of the largest spread of losses in one round.
+
+    Without that floor η is infinite at first, and rounding decides between lanes that are equal so far.
+    """
+    return math.log(plan.lanes) / max(state.scalars[GAP], FLOOR * state.scalars[RANGE])
 
 
 @inlined
@@ -134,9 +131,9 @@ def settle(plan, state):  # type: ignore[no-untyped-def]
 
 @inlined
 def share(plan, state, total, played, check):  # type: ignore[no-untyped-def]
-    """Normalise the weights and share 1/(t+2) of them with the prior; note a loss above the mix loss."""
+    """Normalise the weights and share SHARE/(t+2) of them with the prior; note a loss above the mix loss."""
     scalars = state.scalars
-    part = 1.0 / (scalars[ROUNDS] + 2.0)
+    part = SHARE / (scalars[ROUNDS] + 2.0)
     if not total > 1e-280:  # every lane lost beyond what a number holds: begin again from the prior
         for k in range(plan.lanes):
             state.weight[k] = state.prior[k]
@@ -154,37 +151,8 @@ def share(plan, state, total, played, check):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def absorb_hedge(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
-    """AdaHedge on linearised losses, centred so that the aggregate's own is 0."""
-    delta = weight * slope(loss, yhat, y)
-    played, linear = work.played, state.linear
-    low, high = played[0], played[0]
-    for k in range(1, plan.lanes):
-        low, high = min(low, played[k]), max(high, played[k])
-    eta = hedge_weights(plan, state, work.mixed)
-    state.scalars[RANGE] = max(state.scalars[RANGE], abs(delta) * (high - low))
-    if eta == 0.0:  # so far every lane lost the same, and the weights are the prior at any rate
-        eta = hedge_rate(plan, state)
-    if eta > 0.0:
-        # (1/η)·ln Σ w·e^{−ηl}. Where exponents are large (the range may have grown a thousandfold) the largest
-        # is taken out; where they are small, expm1 keeps the digits.
-        top, total = eta * max(delta * (yhat - low), delta * (yhat - high)), 0.0
-        if top > 1.0:
-            for k in range(plan.lanes):
-                total += work.mixed[k] * math.exp(-eta * delta * (played[k] - yhat) - top)
-            gap = (top + math.log(total)) / eta
-        else:
-            for k in range(plan.lanes):
-                total += work.mixed[k] * math.expm1(-eta * delta * (played[k] - yhat))
-            gap = math.log1p(total) / eta
-        state.scalars[GAP] += max(0.0, gap)
-    for k in range(plan.lanes):
-        linear[k] += delta * (played[k] - yhat)
-
-
-@inlined
 def lower_rate(plan, state, eta):  # type: ignore[no-untyped-def]
-    """w ∝ π·(w/π)^(η′/η), when the range of the labels has grown."""
+    """w ∝ π·(w/π)^(η′/η)."""
     ratio = eta / state.scalars[ETA]
     total = 0.0
     for k in range(plan.lanes):

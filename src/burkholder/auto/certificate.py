@@ -2,6 +2,7 @@
 
 loss ≤ loss of lane k + cost_k for every lane, and through the tangent lanes, for every |u_i| ≤ R,
 loss ≤ Σℓ(⟨u, x̂_t⟩, y_t) + 2R·Σ_i sqrt(s_i) + (radius and clipping costs) + cost_k.
+The betting lane has no such bound beforehand, but Σδŷ + R·Σ_i|g_i| can be read off its state for every R.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.auto.aggregate import FLOOR
-from burkholder.auto.plan import HEDGE, MIX_LOG, RADII, Plan, lane_names
+from burkholder.auto.aggregate import SHARE
+from burkholder.auto.plan import BETTING, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -25,7 +26,6 @@ from burkholder.auto.state import (
     LEARNT_LOSS,
     LOSS,
     RADIUS_SCALE,
-    RANGE,
     ROUNDS,
     SURPRISE,
     SURPRISES,
@@ -66,20 +66,35 @@ class Tangent:
 
 
 @dataclass(frozen=True)
+class Betting:
+    """The betting lane: its regret on this stream against every |u_i| ≤ R is at most `lean` + R·`push`, for every R."""
+
+    lean: float
+    push: float
+    lane: Lane
+
+    def realised(self, radius: float) -> float:
+        """Σδŷ + R·Σ_i|g_i|, and what rounding cost."""
+        return self.lean + radius * self.push
+
+
+@dataclass(frozen=True)
 class AutoCertificate(Certificate):
     """A certificate with every lane's loss, and a regret bound for every radius."""
 
     lanes: tuple[Lane, ...] = ()
     tangents: tuple[Tangent, ...] = ()
+    betting: Betting | None = None
     learnt_loss: float = 0.0  # with labels brought in from far outside, as the lanes learned them
 
     def bound(self, radius: float) -> float:
         """The regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at most this."""
-        wide = [t.bound + t.lane.cost for t in self.tangents if t.radius >= radius * (1.0 - 1e-12)]
-        if not wide:
-            largest = max(t.radius for t in self.tangents)
-            raise BadInput("radius", radius, f"no tangent lane reaches so far; the largest radius is {largest:g}")
-        return min(wide)
+        if not (math.isfinite(radius) and radius >= 0.0):
+            raise BadInput("radius", radius, "give a finite number ≥ 0")
+        reaching = [t.bound + t.lane.cost for t in self.tangents if t.radius >= radius * (1.0 - 1e-12)]
+        if self.betting is not None:
+            reaching.append(self.betting.realised(radius) + self.betting.lane.cost)
+        return min(reaching)
 
     def realised(self, radius: float) -> float:
         """What this very stream shows: the regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at
@@ -90,7 +105,10 @@ class AutoCertificate(Certificate):
         """
         if not (isinstance(radius, (int, float, np.number)) and math.isfinite(radius) and radius >= 0):
             raise BadInput("radius", radius, "give a finite number ≥ 0")
-        return min(self.learnt_loss - t.lane.loss + t.paid + radius * t.slope for t in self.tangents)
+        shown = [self.learnt_loss - t.lane.loss + t.paid + radius * t.slope for t in self.tangents]
+        if self.betting is not None:
+            shown.append(self.learnt_loss - self.betting.lane.loss + self.betting.realised(radius))
+        return min(shown)
 
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
@@ -99,6 +117,8 @@ class AutoCertificate(Certificate):
             {"radius": t.radius, "bound": t.bound + t.lane.cost, "realised": t.realised + t.lane.cost}
             for t in self.tangents
         ]
+        if self.betting is not None:
+            data["betting"] = {"lean": self.betting.lean + self.betting.lane.cost, "push": self.betting.push}
         return data
 
 
@@ -113,6 +133,7 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
         for k, name in enumerate(lane_names(plan))
     )
     tangents = tuple(_tangent(plan, state, k, unit, lanes[plan.tangents + k]) for k in range(len(RADII)))
+    betting = _betting(plan, state, unit, lanes[plan.tangents + BETTING])
     clipped = int(s[CLIPPED_LABELS])
     best = min(lanes, key=lambda lane: lane.loss + lane.cost)
     learnt = float(s[LEARNT_LOSS]) * unit
@@ -127,10 +148,15 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
             f"loss − loss of any linear ⟨u, x̂⟩ ≤ this; shown by this very stream: {t.realised + t.lane.cost:.6g}",
             t.bound + t.lane.cost, clipped == 0,
         ))
+    guarantees.append(Guarantee(
+        "regret, any |u_i| ≤ R", f"loss − loss of any linear ⟨u, x̂⟩ ≤ this + R·{betting.push:.6g}, shown by this very stream",
+        betting.lean + betting.lane.cost, clipped == 0,
+    ))
     return AutoCertificate(
         learner="auto", loss=losses.name(loss), rounds=rounds, cumulative_loss=float(s[LOSS]) * unit,
         potential=tangents[1].potential, guarantees=tuple(guarantees),
         assumptions=_assumptions(plan, clipped), notes=_notes(plan, state, unit), lanes=lanes, tangents=tangents,
+        betting=betting,
         learnt_loss=learnt,
     )
 
@@ -138,12 +164,10 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
 def lane_costs(plan: Plan, state: State) -> np.ndarray:
     """How much more than each lane the aggregate may have lost, in internal units."""
     s = state.scalars
+    if s[ETA] == 0.0:  # so far every lane lost the same
+        return np.zeros(plan.lanes)
     surprise = np.log(1.0 / state.prior[: plan.lanes])
-    if plan.mixing == HEDGE:
-        return s[GAP] + surprise / math.log(plan.lanes) * max(s[GAP], FLOOR * s[RANGE])
-    if s[ETA] == 0.0:  # squared loss before any two labels differed: every lane played the same
-        return np.full(plan.lanes, s[SURPRISE])
-    return (surprise + math.log(s[ROUNDS] + 1.0)) / s[ETA] + s[SURPRISE]
+    return (surprise + SHARE * math.log(s[ROUNDS] + 1.0)) / s[ETA] + s[GAP] + s[SURPRISE]
 
 
 def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tangent:
@@ -164,6 +188,13 @@ def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tange
 def _log_clip(state: State) -> float:
     """What clipping log-odds to ±30 cost any lane at most."""
     return float(state.scalars[WEIGHT_SUM]) * math.log1p(math.exp(-30.0))
+
+
+def _betting(plan: Plan, state: State, unit: float, lane: Lane) -> Betting:
+    at, features = 16 * plan.groups + BETTING, int(state.scalars[FEATURES])
+    push = float(np.abs(state.lanes[:features, at]).sum()) / float(state.scalars[UNIT])
+    lean = float(state.bias[BETTING]) + float(state.clip_cost[BETTING])
+    return Betting(lean * unit, push * unit, lane)
 
 
 def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:

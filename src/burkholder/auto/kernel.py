@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from burkholder.auto import aggregate, features, full, passes, stack, tangent
+from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.functions import log8, sigmoid8, softplus8
 from burkholder.auto.inlined import inlined, uncounted
-from burkholder.auto.plan import LOGISTIC, MIX_LOG, MIX_SQUARE
+from burkholder.auto.plan import LOGISTIC, MIX_LOG
 from burkholder.auto.state import (
     CLIPPED_LABELS,
-    ETA,
     FEATURES,
     FULL_ON,
     HEAVY,
@@ -35,6 +34,8 @@ LARGEST = 1e100  # in units of the first nonzero label
 def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     """Every lane's output, then the aggregate, in internal units (for the log loss, its odds). The state is only read."""
     passes.read(plan, state, work, m)
+    width.measure(plan, state, work, m)
+    betting.forecast(plan, state, work, m)
     full.forecast(plan, state, work, m)
     clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
@@ -79,6 +80,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
     if scalars[FULL_ON] == 1.0:
         full.learn(plan, state, work)
     tangent.charge(plan, state, work)
+    betting.steepen(plan, state, work)
+    width.keep(plan, state, work)
     passes.learn(plan, state, work, m)
     aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
@@ -153,12 +156,6 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
     if first or y < scalars[LOW] or y > scalars[HIGH]:
         scalars[LOW] = y if first else min(scalars[LOW], y)
         scalars[HIGH] = y if first else max(scalars[HIGH], y)
-        span = scalars[HIGH] - scalars[LOW]
-        if plan.mixing == MIX_SQUARE and span > 0.0:
-            if scalars[ETA] == 0.0:
-                scalars[ETA] = 2.0 / (span * span)
-            else:
-                aggregate.lower_rate(plan, state, 2.0 / (span * span))
         if abs(y) > scalars[RADIUS_SCALE]:
             tangent.raise_radius(plan, state, 2.0 * abs(y))
 

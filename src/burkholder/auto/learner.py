@@ -12,7 +12,7 @@ from burkholder import losses
 from burkholder.auto import features, kernel, rows
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.chosen import Chosen, chosen
-from burkholder.auto.plan import MIX_SQUARE, Plan, plan_for
+from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.result import Run
 from burkholder.auto.state import (
     ETA,
@@ -79,13 +79,11 @@ class Auto:
 
     def _begin(self) -> None:
         scalars = self.state.scalars
-        scalars[ETA] = 0.0 if self.plan.mixing == MIX_SQUARE else 1.0
+        scalars[ETA] = 1.0 if self.plan.mixing == MIX_LOG else 0.0
         if self.low is not None and self.high is not None:
             scalars[UNIT] = max(abs(self.low), abs(self.high))
             scalars[LOW], scalars[HIGH] = self.low / scalars[UNIT], self.high / scalars[UNIT]
             self._unit_known = True
-            if self.plan.mixing == MIX_SQUARE:
-                scalars[ETA] = 2.0 / (scalars[HIGH] - scalars[LOW]) ** 2
 
     @property
     def rounds(self) -> int:

@@ -1,4 +1,4 @@
-"""Several classes: one Auto a class, names shared, and a mixture of two ways to join them."""
+"""Several classes: one learner a class on shared feature statistics, and a mixture of three ways to join them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import rows
-from burkholder.auto.learner import Auto, _check_weight, _hashable
+from burkholder.auto import classes as loops
+from burkholder.auto import features, rows
+from burkholder.auto.chosen import chosen
+from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
+from burkholder.auto.state import FEATURES, State, copied
 from burkholder.certificates import Certificate, Guarantee
 from burkholder.errors import BadInput
 
-LEAST = 1e-13  # no class is given less
+FORMAT = 2  # of saved states
+BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 
 
 class AutoMulticlass:
     """Probabilities of classes that may appear at any time; nothing to tune.
 
-    One logistic Auto a class (this class against the rest). Their log-odds m_c become probabilities in two ways,
-    σ(m_c)/Σσ(m) and softmax(m), and Bayes' rule mixes the two: the log loss is at most the better one's + ln 2.
+    One logistic Auto a class (this class against the rest), all on the same scaled features, which are read once a
+    row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
+    a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Bayes' rule
+    mixes the three: the log loss is at most the best one's + ln 3.
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
@@ -31,45 +37,59 @@ class AutoMulticlass:
 
     def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64) -> None:
         self._options: dict[str, Any] = {"intercept": intercept, "full_features": full_features}
+        self._pattern = Auto("logistic", **self._options)
         self.names = rows.Names()
-        self.learners: dict[Any, Auto] = {}
-        self._unseen = Auto("logistic", **self._options)  # a class not met yet: it has only ever been wrong
-        self._unseen.names = self.names
+        self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
+        self._many: Any = loops.many_of(self._pattern.state, 4)
         self.rounds = 0
         self.cumulative_loss = 0.0
-        self.way_losses = np.zeros(2)
+        self.way_losses = np.zeros(3)
+        self._blend = np.array(BLEND)
+        self._fit_work(1)
         for label in classes:
             self._add(label)
 
     @property
     def classes(self) -> list[Any]:
         """The classes known, in the order they appeared."""
-        return list(self.learners)
+        return list(self._places)
+
+    @property
+    def learners(self) -> dict[Any, Auto]:
+        """The learner of every class, to look at (they share what is known of the features: do not update them)."""
+        return {label: self._view(place) for label, place in self._places.items()}
+
+    def _view(self, place: int) -> Auto:
+        view = Auto("logistic", **self._options)
+        view.state, view.names = loops.one_of(self._many, place), self.names
+        view._fit_work(1)
+        return view
 
     def _add(self, label: Any) -> None:
-        header, arrays = self._unseen.state_dict()
-        learner = Auto.from_state(header | {"names": []}, arrays)
-        learner.names = self.names
-        self.learners[label] = learner
+        place = len(self._places) + 1
+        if place >= len(self._many.scalars):
+            self._many = loops.more_classes(self._many)
+            self._fit_work(1)
+        for name in loops.OWN:
+            array = getattr(self._many, name)
+            array[place] = array[0]
+        self._places[label] = place
 
-    def _ways(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """2 × classes: the probabilities either way; log-odds are within ±30."""
-        margins = np.array([learner._predict(ids, values) for learner in self.learners.values()])
-        odds = np.exp(-np.logaddexp(0.0, -margins))
-        soft = np.exp(margins - margins.max())
-        ways = np.maximum(np.array([odds / odds.sum(), soft / soft.sum()]), LEAST)
-        return ways / ways.sum(axis=1, keepdims=True)
-
-    def _mixed(self, ways: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _probabilities(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        if len(ids) + 1 + int(self._many.dense_count[0]) > len(self._works.slot) - 8:
+            self._fit_work(len(ids))
+        known = len(self._places)
+        margins, ways = np.empty(known + 1), np.empty((3, known + 1))
+        loops.predict_classes(self._pattern.plan, self._many, self._works, known, self._blend, ids, values, margins, ways)
         weight = np.exp(self.way_losses.min() - self.way_losses)
-        return weight @ ways / weight.sum()
+        return (weight @ ways / weight.sum())[1:]
 
     def predict_proba(self, x: Any) -> dict[Any, float]:
         """The probability of every class known. Changes nothing."""
-        if not self.learners:
-            return {}
         ids, values = rows.row(x, self.names, grow=False)
-        return dict(zip(self.learners, self._mixed(self._ways(ids, values)).tolist()))
+        if not self._places:
+            return {}
+        return dict(zip(self._places, self._probabilities(ids, values).tolist()))
 
     def predict(self, x: Any) -> Any:
         """The likeliest class, None before the first label."""
@@ -79,77 +99,119 @@ class AutoMulticlass:
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """Learn from one row and its class. A class never seen before is charged −ln(1/(known+1))."""
         w = _check_weight(weight)
-        try:
-            hash(y)
-        except TypeError:
-            raise BadInput("y", y, "a class must be hashable: text, a number, a tuple") from None
+        _check_class(y)
         rows.row(x, self.names, grow=False)
         ids, values = rows.row(x, self.names, grow=True)
-        if y in self.learners:
-            ways = self._ways(ids, values)
-            place = self.classes.index(y)
-            self.cumulative_loss -= w * math.log(self._mixed(ways)[place])
-            self.way_losses -= w * np.log(ways[:, place])
-        else:
-            self.cumulative_loss += w * math.log(len(self.learners) + 1.0)
-            self._add(y)
-        indptr, weights = np.array([0, len(ids)]), np.array([w])
-        for label, learner in [*self.learners.items(), (None, self._unseen)]:
-            sign = 1.0 if learner is not self._unseen and label == y else -1.0
-            learner._learn(indptr, ids, values, np.array([sign]), weights)
-        self.rounds += 1
+        self._learn(np.array([0, len(ids)]), ids, values, [y], np.array([w]))
 
-    def run(self, X: Any, y: Any) -> tuple[list[Any], NDArray[np.float64]]:
-        """(predicted classes, log losses) over a matrix, each predicted before it was learned."""
+    def run(self, X: Any, y: Any, weight: Any = None) -> tuple[list[Any], NDArray[np.float64]]:
+        """(predicted classes, log losses) over a matrix, each predicted before it was learned: the loop, compiled."""
         indptr, indices, values = rows.matrix(X)
-        predicted, paid = [], np.empty(len(y))
-        for t, label in enumerate(y):
-            part = slice(indptr[t], indptr[t + 1])
-            row, before = (indices[part], values[part]), self.cumulative_loss
-            predicted.append(self.predict(row))
-            self.update(row, label.item() if isinstance(label, np.generic) else label)
-            paid[t] = self.cumulative_loss - before
+        labels = [label.item() if isinstance(label, np.generic) else label for label in y]
+        if len(labels) != len(indptr) - 1:
+            raise BadInput("y", f"{len(labels)} labels", f"give one a row: {len(indptr) - 1}")
+        for label in labels:
+            _check_class(label)
+        weights = _weights(weight, len(labels))
+        return self._learn(indptr, rows.large_ids(indices, self.names, grow=True), values, labels, weights)
+
+    def _learn(
+        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64], labels: list[Any],
+        weight: NDArray[np.float64],
+    ) -> tuple[list[Any], NDArray[np.float64]]:
+        """Stretches of rows between first appearances of classes, each in one compiled loop."""
+        self._make_room(indptr, ids)
+        predicted: list[Any] = []
+        paid, start = np.empty(len(labels)), 0
+        while start < len(labels):
+            fresh = labels[start] not in self._places
+            known = len(self._places)
+            if fresh:
+                predicted.append(None if not known else self.classes[int(np.argmax(
+                    self._probabilities(ids[indptr[start]:indptr[start + 1]], values[indptr[start]:indptr[start + 1]])))])
+                self._add(labels[start])
+            stop = start + 1
+            while not fresh and stop < len(labels) and labels[stop] in self._places:
+                stop += 1
+            part = slice(start, stop)
+            found, lost, before = np.empty(stop - start, np.int64), np.empty(stop - start), np.concatenate([self.way_losses, self._blend])
+            places = np.array([self._places[label] for label in labels[part]])
+            margins, ways = np.empty(len(self._places) + 1), np.empty((3, len(self._places) + 1))
+            loops.run_classes(
+                self._pattern.plan, chosen(self._pattern.loss), self._many, self._works, len(self._places), self._blend,
+                indptr[start:stop + 1], ids, values, places, weight[part], self.way_losses, margins, ways, np.empty(3), found, lost,
+            )
+            if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
+                lost[0] = math.log(known + 1.0)
+                self.way_losses[:], self._blend[:] = before[:3], before[3:]
+            else:
+                named = self.classes
+                predicted += [named[place - 1] for place in found]
+            paid[part] = lost
+            start = stop
+        paid *= weight
+        self.cumulative_loss += float(paid.sum())
+        self.rounds += len(labels)
         return predicted, paid
 
+    def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        top = int(ids.max()) + 1 if ids.size else 0
+        plan = self._pattern.plan
+        self._many = loops.more_features(plan, self._many, 0, top)
+        new = int(features.count_unseen(self._many.slot_of, ids))
+        self._many = loops.more_features(plan, self._many, int(self._many.scalars[0, FEATURES]) + new, top)
+        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
+        if len(self._works.mark) < len(self._many.stat) or len(self._works.slot) < longest + 9 + len(self._many.stat):
+            self._fit_work(longest)
+
+    def _fit_work(self, touched: int) -> None:
+        slots = len(self._many.stat)
+        self._works = loops.works_of(self._pattern.plan, len(self._many.scalars), slots, touched + 1 + slots)
+
     def certificate(self) -> Certificate:
-        """The log loss against the better of the two ways; each class has its own certificate as well."""
-        bound = float(self.way_losses.min()) + math.log(2.0)
+        """The log loss against the best of the three ways; each class has its own certificate as well."""
+        bound = float(self.way_losses.min()) + math.log(3.0)
         return Certificate(
             "auto-multiclass", "log", self.rounds, self.cumulative_loss,
             guarantees=(Guarantee(
-                "against either way", "loss on rounds of known classes ≤ the better way's loss + ln 2", bound),),
-            notes=(f"{len(self.learners)} classes; first appearances are charged ln(known + 1)",),
+                "against every way", "loss on rounds of known classes ≤ the best way's loss + ln 3", bound),),
+            notes=(f"{len(self._places)} classes; first appearances are charged ln(known + 1)",),
         )
 
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays), for `from_state`."""
         header: dict[str, Any] = {
-            "learner": "auto-multiclass", "classes": self.classes, "names": list(self.names.ids), "rows": self.names.kind,
+            "learner": "auto-multiclass", "format": FORMAT, "classes": self.classes, "names": list(self.names.ids),
+            "rows": self.names.kind,
             "rounds": self.rounds, "cumulative_loss": self.cumulative_loss, "options": self._options,
-            "way_losses": self.way_losses.tolist(), "parts": [],
+            "way_losses": self.way_losses.tolist(), "blend": self._blend.tolist(),
         }
-        arrays: dict[str, NDArray] = {}
-        for place, learner in enumerate([*self.learners.values(), self._unseen]):
-            part, own = learner.state_dict()
-            header["parts"].append(part | {"names": []})
-            arrays |= {f"{place}/{name}": array for name, array in own.items()}
-        return header, arrays
+        used = len(self._places) + 1
+        return header, {
+            name: getattr(self._many, name)[:used].copy() if name in loops.OWN else getattr(self._many, name).copy()
+            for name in State._fields
+        }
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
         """The learner that `state_dict` described."""
-        if header.get("learner") != "auto-multiclass":
-            raise BadInput("header", header.get("learner"), "give the state of an AutoMulticlass")
+        if header.get("learner") != "auto-multiclass" or header.get("format") != FORMAT:
+            raise BadInput("header", header.get("learner"), f"give the state of an AutoMulticlass, format {FORMAT}")
+        missing = set(State._fields) - set(arrays)
+        if missing:
+            raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
         whole = cls(**header["options"])
+        whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
         whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
-        learners = []
-        for place, part in enumerate(header["parts"]):
-            own = {name.split("/", 1)[1]: a for name, a in arrays.items() if name.split("/", 1)[0] == str(place)}
-            learner = Auto.from_state(part, own)
-            learner.names = whole.names
-            learners.append(learner)
-        whole.learners = dict(zip([_hashable(label) for label in header["classes"]], learners))
-        whole._unseen = learners[-1]
+        whole._places = {_hashable(label): place for place, label in enumerate(header["classes"], 1)}
         whole.rounds, whole.cumulative_loss = header["rounds"], header["cumulative_loss"]
-        whole.way_losses = np.array(header["way_losses"])
+        whole.way_losses, whole._blend = np.array(header["way_losses"]), np.array(header["blend"])
+        whole._fit_work(1)
         return whole
+
+
+def _check_class(y: Any) -> None:
+    try:
+        hash(y)
+    except TypeError:
+        raise BadInput("y", y, "a class must be hashable: text, a number, a tuple") from None

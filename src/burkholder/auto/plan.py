@@ -11,22 +11,25 @@ SQUARED, QUANTILE, LOGISTIC = 0, 1, 2
 STEP_NAMES = ("squared", "quantile", "logistic")
 
 # Kinds of final aggregation.
-MIX_LOG, MIX_SQUARE, HEDGE = 0, 1, 2
+MIX_LOG, HEDGE = 0, 1
 
-STACK_SHARE, TANGENT_SHARE = 0.25, 0.05  # prior mass of the stacks, and of all tangent lanes together
+# prior mass of the stacks, of all tangent lanes together, and of the betting lane
+STACK_SHARE, TANGENT_SHARE, BETTING_SHARE = 0.25, 0.05, 0.05
 
-# (prior variance v₀, drift Q a round). The 0.1 lane is for very wide rows, where a prior variance of 1 for every
-# feature lets a single row decide.
-HAT = ((1.0, 1e-4), (10.0, 1e-3), (100.0, 0.1), (1000.0, 10.0))
-TILDE = ((0.1, 0.0), (1.0, 1e-4), (10.0, 1e-3), (100.0, 0.1))
+# (prior variance v₀, drift Q a round, by width). By width: the features are divided by the root of the mean ‖x‖², so
+# that v₀ is the prior variance of the prediction, however many features a row has. Without that, a prior variance
+# of 1 for every feature lets a single wide row decide. Q = 0 is for streams that do not change.
+HAT = ((10.0, 0.0, 1), (10.0, 1e-3, 0), (100.0, 0.1, 0), (1000.0, 10.0, 0))
+TILDE = ((1.0, 0.0, 1), (10.0, 1e-3, 1), (1.0, 1e-5, 0), (100.0, 0.1, 0))
 GROUP = HAT + TILDE
 # (on x̃, v₀, Q, the lane of its group that it turns into when there are too many features)
-FULL = ((0, 100.0, 0.01, 2), (1, 1.0, 1e-4, 5), (1, 10.0, 1e-3, 6))
-RADII = (0.1, 1.0, 10.0, 100.0)
+FULL = ((0, 100.0, 0.01, 2), (1, 1.0, 0.0, 4), (1, 10.0, 1e-3, 5))
+RADII = (0.1, 1.0, 10.0)  # of the tangent lanes; the betting lane comes after them and needs none
+BETTING = len(RADII)
 
 
 class Plan(NamedTuple):
-    """The lanes in order: groups of diagonal lanes, full covariance, tangent, stacks. Counts and switches."""
+    """The lanes in order: groups of diagonal lanes, full covariance, three tangent, betting, stacks. Counts and switches."""
 
     groups: int
     kinds: tuple[int, int]  # the step kind of each group, and of each stack; always two, for one compiled type
@@ -57,21 +60,21 @@ def lane_names(plan: Plan) -> list[str]:
     """A readable name for every lane, in order."""
     listed = []
     for kind in plan.kinds[: plan.groups]:
-        for k, (v, q) in enumerate(GROUP):
-            scale = "max-scaled" if k < 4 else "standardised"
+        for k, (v, q, wide) in enumerate(GROUP):
+            scale = ("max-scaled" if k < 4 else "standardised") + (" by width" if wide else "")
             listed.append(f"diagonal {scale} v0={v:g} q={q:g} {STEP_NAMES[kind]}")
     for tilde, v, q, _, kind in full_lane_specs(plan):
         listed.append(f"full {'standardised' if tilde else 'max-scaled'} v0={v:g} q={q:g} {STEP_NAMES[kind]}")
-    listed += [f"tangent R={radius:g}" for radius in RADII]
+    listed += [f"tangent R={radius:g}" for radius in RADII] + ["betting"]
     return listed + [f"stack {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups]]
 
 
 def prior(plan: Plan) -> list[float]:
-    """Prior weight of every lane: stacks 0.25, tangents 0.05, the Kalman lanes the rest."""
+    """Prior weight of every lane: stacks 0.25, tangents 0.05, betting 0.05, the Kalman lanes the rest."""
     diagonal, tangents, stacks = 8 * plan.groups, len(RADII), plan.groups
-    each = (1.0 - STACK_SHARE - TANGENT_SHARE) / (diagonal + plan.full_lanes)
+    each = (1.0 - STACK_SHARE - TANGENT_SHARE - BETTING_SHARE) / (diagonal + plan.full_lanes)
     return (
-        [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents
+        [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents + [BETTING_SHARE]
         + [STACK_SHARE / stacks] * stacks
     )
 
@@ -84,13 +87,11 @@ def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) 
         kinds = (SQUARED,)
     else:
         kinds = (SQUARED, QUANTILE)
-    mixing = MIX_SQUARE if isinstance(loss, losses.Squared) else HEDGE
-    if isinstance(loss, losses.Logistic):
-        mixing = MIX_LOG
+    mixing = MIX_LOG if isinstance(loss, losses.Logistic) else HEDGE
     full_lanes = len(FULL) * len(kinds) if full_features else 0
     full = 8 * len(kinds)
     tangents = full + full_lanes
-    stacks = tangents + len(RADII)
+    stacks = tangents + len(RADII) + 1
     return Plan(
         groups=len(kinds), kinds=(kinds[0], kinds[-1]), full_lanes=full_lanes, full_features=full_features, mixing=mixing,
         quantile=loss.quantile if isinstance(loss, losses.Pinball) else 0.5,

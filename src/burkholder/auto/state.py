@@ -19,16 +19,17 @@ STATS = 8  # padded to a cache line
 (
     ROUNDS, LOSS, FEATURES, UNIT, LOW, HIGH, LABELS, LABEL_SQUARES, RADIUS_SCALE, ETA, GAP, SURPRISE,
     SURPRISES, CLIPPED_LABELS, LEARNT_LOSS, FULL_ON, HEAVY, WEIGHT_SUM,
-    RANGE,
-) = range(19)
-SCALARS = 19
+    RANGE, HAT_SQUARES, TILDE_SQUARES, STEEPEST,
+) = range(22)
+SCALARS = 22
 DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
 
 
 class State(NamedTuple):
     """All that changes, and the lanes' constants. Vectors over lanes are padded to a multiple of eight.
 
-    `lanes` holds for each feature and group 8 weights and 8 variances, then g and s of the four tangent lanes.
+    `lanes` holds for each feature and group 8 weights and 8 variances, then g and s of the three tangent lanes and
+    of the betting lane.
     """
 
     scalars: NDArray[np.float64]
@@ -39,8 +40,9 @@ class State(NamedTuple):
     dense_count: NDArray[np.int64]
     v0: NDArray[np.float64]
     drift: NDArray[np.float64]
-    radii: NDArray[np.float64]
-    bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential)
+    wide: NDArray[np.float64]  # 1 for lanes whose features are scaled by the width of the rows
+    radii: NDArray[np.float64]  # 0 for the betting lane
+    bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential) and of the betting lane
     jump: NDArray[np.float64]  # what raising the radius cost each tangent lane
     clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
     residual: NDArray[np.float64]  # running mean |residual| of each lane
@@ -57,7 +59,6 @@ class State(NamedTuple):
     prior: NDArray[np.float64]
     lane_loss: NDArray[np.float64]  # cumulative loss of each lane
     likelihood: NDArray[np.float64]  # log loss: e^−loss of each lane since lane_loss was last brought up to date
-    linear: NDArray[np.float64]  # cumulative linearised loss of each lane (AdaHedge)
 
 
 class Work(NamedTuple):
@@ -84,6 +85,11 @@ class Work(NamedTuple):
     columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
     spread: NDArray[np.float64]  # x̂ and x̃ of the row with all their zeros, for the full lanes
     second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
+    gain: NDArray[np.float64]  # by what the features of each diagonal lane of a group are multiplied
+    squares: NDArray[np.float64]  # mean ‖x̂‖² and ‖x̃‖², this row included
+    narrow: NDArray[np.float64]  # 1 over the root of the mean ‖x̂‖² of the rows before
+    bet: NDArray[np.float64]  # g of the betting lane, feature by feature
+    stake: NDArray[np.float64]  # s of the betting lane
 
 
 def padded(count: int) -> int:
@@ -98,7 +104,7 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     stat[0, [COUNT, MEAN, INVERSE, HEIGHT]] = 1.0
     rows = aligned(features, 16 * plan.groups + 8)
     for group in range(plan.groups):
-        rows[0, 16 * group + 8:16 * group + 16] = [v for v, _ in GROUP]
+        rows[0, 16 * group + 8:16 * group + 16] = [v for v, _, _ in GROUP]
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
     side = padded(plan.full_features + 1)
     full_p = aligned(plan.full_lanes, side, side)
@@ -118,14 +124,14 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     return State(
         scalars=scalars, stat=stat, lanes=rows,
         slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
-        dense_count=np.zeros(1, np.int64), v0=copied(np.array([v for v, _ in GROUP])),
-        drift=copied(np.array([q for _, q in GROUP])), radii=copied(np.array(RADII)), bias=aligned(len(RADII)),
-        jump=aligned(len(RADII)), clip_cost=aligned(len(RADII)), residual=aligned(lanes),
+        dense_count=np.zeros(1, np.int64), v0=copied(np.array([v for v, _, _ in GROUP])),
+        drift=copied(np.array([q for _, q, _ in GROUP])), wide=copied(np.array([float(w) for _, _, w in GROUP])),
+        radii=copied(np.array([*RADII, 0.0])), bias=aligned(4), jump=aligned(4), clip_cost=aligned(4), residual=aligned(lanes),
         full_w=aligned(plan.full_lanes, side),
         full_p=full_p, full_u=aligned(plan.full_lanes, DELAY, side), full_d=aligned(plan.full_lanes, DELAY),
         full_drift=aligned(plan.full_lanes, side), full_variance=copied(np.tile(specs[:, 1:2], (1, side))),
         full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=copied(weight),
-        lane_loss=aligned(lanes), likelihood=copied(np.ones(lanes)), linear=aligned(lanes),
+        lane_loss=aligned(lanes), likelihood=copied(np.ones(lanes)),
     )
 
 
@@ -161,6 +167,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         other=aligned(lanes), ratio=aligned(8), inverse=aligned(8),
         columns=aligned(plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes)),
         spread=aligned(2, padded(plan.full_features + 1)), second=second,
+        gain=copied(np.ones(8)), squares=np.ones(2), narrow=np.ones(1), bet=aligned(touched), stake=aligned(touched),
     )
 
 

@@ -1,0 +1,64 @@
+"""The betting lane: parameter-free per coordinate, for streams where few of many features matter.
+
+With g = Σδx̂, s = Σ(δx̂)² and D = M² + s, M = max|δ|, feature i has the weight −κ·M²·g·D^(−3/2)·exp(g²/2D): the slope of
+the adaptive parameter-free potential sqrt(M²/D)·exp(g²/2D), with δ in the place of L. A feature that keeps pushing
+the same way gets exponentially more say, the others next to none; κ is the size of a prediction over the root
+of the mean ‖x̂‖², so that all features together begin as one guess.
+
+Nothing is promised beforehand (with δ in place of L the potential may rise). What the lane lost against a linear
+comparator is known afterwards: Σδŷ − ⟨u, g⟩, for every u at once, and that is what the certificate reports.
+"""
+
+from __future__ import annotations
+
+import math
+
+from burkholder.auto.functions import exp8, inverse_root
+from burkholder.auto.inlined import inlined
+from burkholder.auto.plan import BETTING, LOGISTIC
+from burkholder.auto.stack import label_scale
+from burkholder.auto.state import HIGH, LOW, STEEPEST
+from burkholder.auto.tangent import GRID, WHOLE
+from burkholder.simd import all8, fused, least, load8, total8
+
+LIMIT = 30.0
+CAP = 50.0  # no weight grows beyond e⁵⁰ times its first size
+
+
+@inlined
+def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
+    """The lane's prediction, within the limits of predictions and on the tangent lanes' grid, into work.out."""
+    at, steep, size = 16 * plan.groups + BETTING, 1.0, 1.0
+    low, high = -LIMIT, LIMIT
+    if plan.kinds[0] != LOGISTIC:
+        steep, size = state.scalars[STEEPEST], label_scale(plan, state)
+        low, high = state.scalars[LOW], state.scalars[HIGH]
+    p = 0.0
+    if steep > 1e-100:
+        for j in range(m):
+            work.bet[j] = state.lanes[work.slot[j], at]
+            work.stake[j] = state.lanes[work.slot[j], at + 4]
+        for j in range(m, m + 8):
+            work.bet[j] = 0.0
+            work.stake[j] = 0.0
+        total, square = all8(0.0), all8(steep * steep)
+        for j in range(0, m, 8):
+            g = load8(work.bet, j)
+            d = load8(work.stake, j) + square
+            each = inverse_root(d)
+            once = each * each
+            # e^z as e^CAP·e^(z−CAP): the exponential is for numbers below 0, and this spares a division
+            loud = exp8(least(all8(0.5) * g * g * once, all8(CAP)) - all8(CAP))
+            total = fused(g * load8(work.hat, j), once * each * loud, total)
+        p = -total8(total) * math.exp(CAP) * steep * steep * size * work.narrow[0]
+    p = ((p * GRID + WHOLE) - WHOLE) / GRID if abs(p) < 1e9 else p
+    p = min(max(p, low), high)
+    work.exact[BETTING] = p
+    work.out[plan.tangents + BETTING] = p
+
+
+@inlined
+def steepen(plan, state, work):  # type: ignore[no-untyped-def]
+    """Remember the largest slope."""
+    if plan.kinds[0] != LOGISTIC:
+        state.scalars[STEEPEST] = max(state.scalars[STEEPEST], abs(work.step[plan.tangents + BETTING]))
