@@ -28,19 +28,14 @@ CAP = 50.0  # no weight grows beyond e⁵⁰ times its first size
 @inlined
 def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
     """The lane's prediction, within the limits of predictions and on the tangent lanes' grid, into work.out."""
-    at, steep, size = 16 * plan.groups + BETTING, 1.0, 1.0
+    steep, size = 1.0, 1.0
     low, high = -LIMIT, LIMIT
     if plan.kinds[0] != LOGISTIC:
         steep, size = state.scalars[STEEPEST], label_scale(plan, state)
         low, high = state.scalars[LOW], state.scalars[HIGH]
     p = 0.0
     if steep > 1e-100:
-        for j in range(m):
-            work.bet[j] = state.lanes[work.slot[j], at]
-            work.stake[j] = state.lanes[work.slot[j], at + 4]
-        for j in range(m, m + 8):
-            work.bet[j] = 0.0
-            work.stake[j] = 0.0
+        # beyond the row x̂ is 0, and g and s are those of some earlier row
         total, square = all8(0.0), all8(steep * steep)
         for j in range(0, m, 8):
             g = load8(work.bet, j)

@@ -125,6 +125,9 @@ def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
     if plan.intercept == 1:  # the constant stays 1
         work.hat[0] = 1.0
         work.tilde[0] = 1.0
+    for j in range(m, m + 8):  # what fills up the last block of eight counts for nothing
+        work.hat[j] = 0.0
+        work.tilde[j] = 0.0
 
 
 @inlined

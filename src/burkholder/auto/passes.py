@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from burkholder.auto import kalman, tangent
 from burkholder.auto.inlined import inlined
+from burkholder.auto.plan import BETTING
 from burkholder.auto.state import LAST, ROUNDS
 from burkholder.simd import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
 
@@ -21,6 +22,9 @@ def read(plan, state, work, m):  # type: ignore[no-untyped-def]
         p = fused(row8(state.lanes, slot, 0), x, p)
         reach = fused(kalman.variance(state, slot, 0, v0, drift, work.waited[j]) * x, x, reach)
         lean = fused(tangent.direction(state, slot, at), all4(work.hat[j]), lean)
+        # for the betting lane, which is played eight features at a time
+        work.bet[j] = peek(state.lanes, slot, at + BETTING)
+        work.stake[j] = peek(state.lanes, slot, at + 4 + BETTING)
     store(work.out, 0, p)
     store(work.reach, 0, reach)
     tangent.play(plan, state, work, lean)

@@ -21,9 +21,6 @@ def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
     The gains come from the rows before: features met for the first time are left out of a prediction, and must not
     change it through the width. Before the first label every prediction is 0, so there this row may count.
     """
-    for j in range(m, m + 8):  # the last block of eight is filled up
-        work.hat[j] = 0.0
-        work.tilde[j] = 0.0
     hat, tilde = all8(0.0), all8(0.0)
     for j in range(0, m, 8):
         x, z = load8(work.hat, j), load8(work.tilde, j)
