@@ -64,10 +64,11 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
         here = gather8(cells, indices, k, 1, 0)
         store(g, k, here)
         even, odd = odd, multiply_add(here, load8(values, k), even)
-    dot = total8(even + odd)
+    rest = 0.0
     for k in range(whole, n):
         g[k] = cells[indices[k]]
-        dot = fma(g[k], values[k], dot)
+        rest = fma(g[k], values[k], rest)
+    dot = total8(even + odd) + rest
     if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
         return dot, squares, 1.0, math.sqrt(squares)
     top = largest(values)
