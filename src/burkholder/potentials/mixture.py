@@ -13,6 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
+from burkholder.elementary import exp, expm1
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 _LOG_LARGEST = math.log(LARGEST)
@@ -41,20 +42,20 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return p.scale * total
 
 
+@register_jitable
+def pull(g, s, rate):  # type: ignore[no-untyped-def]
+    """An atom's λ·sinh(λg)·exp(−λ²s) for g ≥ 0, without a branch: a loop over atoms becomes vector code."""
+    z = rate * g
+    return 0.5 * rate * exp(z - rate * (rate * s)) * -expm1(-2.0 * z)
+
+
 def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     if top == 0.0 or g == 0.0:
         return 0.0
     total = 0.0
     rate = top * 2.0**-dead
     for _ in range(int(dead), p.atoms):
-        z = rate * g
-        quiet = rate * (rate * s)
-        if z < 1.0:
-            total += rate * math.sinh(z) * math.exp(-quiet)
-        else:
-            exponent = z - quiet + math.log(rate)
-            size = LARGEST if exponent > _LOG_LARGEST else math.exp(exponent)
-            total += 0.5 * size * (1.0 - math.exp(-2.0 * z))
+        total += pull(g, s, rate)
         rate *= 0.5
     return min(p.scale * total / p.atoms, LARGEST)
 

@@ -9,7 +9,9 @@ from numba.extending import register_jitable
 
 from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.states.rounds import DEAD_ROW, G_ROW, S_ROW, TOP_ROW, A, tick
+from burkholder.potentials.mixture import pull
+from burkholder.simd import all8, load8, total8
+from burkholder.states.rounds import DEAD_ROW, G_ROW, LANES, OUT_ROW, S_ROW, TOP_ROW, X_ROW, A, tick
 from burkholder.states.rounds_coordinates import largest
 
 
@@ -30,12 +32,41 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
 
 @register_jitable
 def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    atoms, room = frame.atoms, -(-frame.atoms // LANES) * LANES
+    if room > scratch.shape[1]:
+        return _one_by_one(potential, scratch, values)
+    halves, pulls = scratch[X_ROW], scratch[OUT_ROW]
+    half = 1.0
+    for a in range(room):
+        halves[a] = half if a < atoms else 0.0
+        half *= 0.5
     total = 0.0
     for k in range(indices.size):
+        g, s, top, dead = scratch[G_ROW, k], scratch[S_ROW, k], scratch[TOP_ROW, k], int(scratch[DEAD_ROW, k])
+        for a in range(room):  # every atom, as vector code; the dead ones pull no more
+            pulls[a] = pull(abs(g), s, top * halves[a])
+        for a in range(min(dead, atoms)):
+            pulls[a] = 0.0
+        sums = all8(0.0)
+        for a in range(0, room, LANES):
+            sums = sums + load8(pulls, a)
+        total += _share(values[k], math.copysign(min(potential.scale * total8(sums) / atoms, LARGEST), g))
+    return -total
+
+
+@register_jitable
+def _share(x, pulled):
+    return min(max(x * pulled, -LARGEST), LARGEST)  # two infinities of opposite sign would make a NaN
+
+
+@register_jitable
+def _one_by_one(potential, scratch, values):
+    """For more atoms than the row has room for."""
+    total = 0.0
+    for k in range(values.size):
         g = scratch[G_ROW, k]
         size = slope(potential, abs(g), scratch[S_ROW, k], scratch[TOP_ROW, k], scratch[DEAD_ROW, k])
-        share = values[k] * math.copysign(size, g)
-        total += min(max(share, -LARGEST), LARGEST)  # two infinities of opposite sign would make a NaN
+        total += _share(values[k], math.copysign(size, g))
     return -total
 
 
