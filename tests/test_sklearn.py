@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import burkholder as bk
+from burkholder.auto import AutoMulticlass
 from burkholder.sklearn import BurkholderClassifier, BurkholderRegressor
 
 # A stream learner sees rows in order, and a row of weight 2 is one steeper round, not two rounds: the checks
@@ -69,6 +70,19 @@ def test_many_classes(iris: Any, learner: str) -> None:
     assert chances.shape == (150, 3) and np.allclose(chances.sum(axis=1), 1.0) and chances.min() >= 0.0
     assert np.array_equal(model.classes_[chances.argmax(axis=1)], model.predict(X))
     assert set(model[-1].certificate_) == {"setosa", "versicolor", "virginica"}
+
+
+def test_several_classes_by_auto_are_one_learner(iris: Any) -> None:
+    X, y = iris
+    model = BurkholderClassifier().fit(X, y)
+    alone = AutoMulticlass(range(3))
+    alone.run(X, np.searchsorted(model.classes_, y))
+    assert isinstance(model.learner_, AutoMulticlass) and alone.classes == [0, 1, 2]
+    chances = alone.probabilities(X)
+    assert np.allclose(model.predict_proba(X), chances, rtol=1e-12)
+    for row, given in zip(X[:5], chances[:5], strict=True):
+        assert list(alone.predict_proba(row).values()) == given.tolist()
+    assert all(one.rounds == len(y) for one in model.certificate_.values())
 
 
 @pytest.mark.parametrize(

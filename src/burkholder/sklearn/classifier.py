@@ -1,4 +1,4 @@
-"""Classification: two classes by one learner, more by one learner each against the rest."""
+"""Classification: two classes by one learner, more by one learner each against the rest (Auto: on shared statistics)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from burkholder.auto import Auto, AutoMulticlass
 from burkholder.errors import BadInput
 from burkholder.sklearn.estimator import StreamEstimator, padded_weights
 
@@ -34,7 +35,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
 
     Attributes
     ----------
-    classes_ : the labels; learner_ : the burkholder learner, or a list of them, one a class, for three classes or more
+    classes_ : the labels; learner_ : the burkholder learner; for three classes or more an AutoMulticlass, or a list of learners
     certificate_ : the certificate, or a dict from class to its certificate; n_iter_ : passes made
     coef_, intercept_ : the weights, one row a learner, where the learner is linear in the features
 
@@ -99,19 +100,32 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
 
     def _fresh(self, classes: int) -> Any:
         learner = self._open()  # settings are checked even where one class leaves nothing to learn
-        return learner if classes <= 2 else [learner, *(self._open() for _ in range(classes - 1))]
+        if classes <= 2:
+            return learner
+        if isinstance(learner, Auto) and self._probabilistic:
+            # classes are known by their places in classes_
+            plan = learner.plan
+            return AutoMulticlass(range(classes), intercept=bool(plan.intercept), full_features=plan.full_features)
+        return [learner, *(self._open() for _ in range(classes - 1))]
 
     def _learn(self, learners: Any, classes: np.ndarray, rows: Any, y: np.ndarray, weight: Any) -> None:
         if len(classes) <= 2:
             self._feed(learners, rows, np.where(y == classes[-1], 1.0, -1.0), weight)
+            return
+        if isinstance(learners, AutoMulticlass):
+            rows.sort_indices()
+            learners.run(rows, np.searchsorted(classes, y).tolist(), weight)
             return
         for label, learner in zip(classes, learners):
             self._feed(learner, rows, np.where(y == label, 1.0, -1.0), weight)
 
     # --- predicting --------------------------------------------------------------------------------------
     def decision_function(self, X: Any) -> np.ndarray:
-        """ŷ: one number a row for two classes, one a class for more."""
+        """ŷ: one number a row for two classes, one a class for more (Auto: the logarithms of their probabilities)."""
         rows = self._fitted_rows(X)
+        if isinstance(self.learner_, AutoMulticlass):
+            rows.sort_indices()
+            return np.log(np.maximum(self.learner_.probabilities(rows), np.finfo(float).tiny))
         if not isinstance(self.learner_, list):
             return self._ask(self.learner_, rows)
         return np.column_stack([self._ask(learner, rows) for learner in self.learner_])
@@ -131,6 +145,9 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
             return np.ones((len(scores), 1))
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
+        if isinstance(self.learner_, AutoMulticlass):
+            shares = np.exp(scores)
+            return shares / shares.sum(axis=1, keepdims=True)
         # scaled in the exponent: far from every class the shares still make sense
         logs = -np.logaddexp(0.0, -scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -147,6 +164,9 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
     def certificate_(self) -> Any:
         """The certificate over the rows learned so far; by class, each against the rest, for three or more."""
         check_is_fitted(self, "learner_")
+        if isinstance(self.learner_, AutoMulticlass):
+            each = self.learner_.learners
+            return {label: each[place].certificate() for place, label in enumerate(self.classes_.tolist())}
         if not isinstance(self.learner_, list):
             return self.learner_.certificate()
         return {label: learner.certificate() for label, learner in zip(self.classes_.tolist(), self.learner_)}
