@@ -7,7 +7,8 @@ import pytest
 from burkholder import elementary
 from burkholder.compiled import compiled
 from burkholder.prefetch import prefetch, prefetch_near
-from burkholder.simd import all8, gather8, gather_pairs8, least, least8, load8, multiply_add, scatter8, scatter_pairs8, store, total8
+from burkholder.simd import all8, fused, least, least8, load8, store, total8
+from burkholder.simd_cells import gather8, gather_pairs8, scatter8, scatter_pairs8
 
 ULP = 2.0**-52
 
@@ -67,7 +68,7 @@ def test_beyond_the_range_they_stay_finite():
 @compiled
 def _lanes(x):
     v = load8(x, 1)
-    return total8(v), least8(v), total8(multiply_add(v, v, all8(1.0))), least8(least(v, all8(-2.0)))
+    return total8(v), least8(v), total8(fused(v, v, all8(1.0))), least8(least(v, all8(-2.0)))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -25,7 +25,7 @@ _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 
 
 def fma(a, b, c):  # type: ignore[no-untyped-def]
-    """a·b + c, rounded once in compiled code."""
+    """a·b + c; in compiled code one instruction, rounded once, where the processor has it."""
     return a * b + c
 
 
@@ -34,7 +34,7 @@ def _fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         double = ir.DoubleType()
         kind = ir.FunctionType(double, [double] * 3)
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.f64"), args)
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f64"), args)
 
     return types.float64(types.float64, types.float64, types.float64), codegen
 

@@ -9,7 +9,8 @@ from numba.extending import overload, register_jitable
 
 from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
-from burkholder.simd import all8, gather_pairs8, load8, scatter_pairs8, store, total8
+from burkholder.simd import all8, load8, store, total8
+from burkholder.simd_cells import gather_pairs8, scatter_pairs8
 from burkholder.states.rounds import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
 
 

@@ -15,7 +15,8 @@ from numba.extending import overload, register_jitable
 
 from burkholder.elementary import fma
 from burkholder.potentials import gap, slope
-from burkholder.simd import all8, gather8, load8, multiply_add, scatter8, store, total8
+from burkholder.simd import all8, fused, load8, store, total8
+from burkholder.simd_cells import gather8, scatter8
 from burkholder.states.rounds import (
     DEAD,
     DIM,
@@ -63,7 +64,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
         foresee(cells, 1, indices, values, ahead, k)
         here = gather8(cells, indices, k, 1, 0)
         store(g, k, here)
-        even, odd = odd, multiply_add(here, load8(values, k), even)
+        even, odd = odd, fused(here, load8(values, k), even)
     rest = 0.0
     for k in range(whole, n):
         g[k] = cells[indices[k]]
@@ -168,7 +169,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     n, g = indices.size, scratch[G_ROW]
     whole, change = n - n % LANES, all8(delta)
     for k in range(0, whole, LANES):
-        scatter8(cells, indices, k, 1, 0, multiply_add(change, load8(values, k), load8(g, k)))
+        scatter8(cells, indices, k, 1, 0, fused(change, load8(values, k), load8(g, k)))
     for k in range(whole, n):
         cells[indices[k]] = fma(delta, values[k], g[k])
     scalars[TOUCHED] += n

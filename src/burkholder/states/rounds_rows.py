@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.simd import all8, least, least8, load8, multiply_add, total8
+from burkholder.simd import all8, fused, least, least8, load8, total8
 
 FINE, GROW, WIDE, BAD_VALUE, BAD_TARGET, BAD_WEIGHT, TOO_STEEP = 0, 1, 2, 3, 4, 5, 6
 
@@ -29,7 +29,7 @@ def squared(values):
     sums, least_seen = all8(0.0), all8(math.inf)
     for k in range(0, whole, 8):
         x = load8(values, k)
-        sums = multiply_add(x, x, sums)
+        sums = fused(x, x, sums)
         least_seen = least(x * x, least_seen)
     total, small = total8(sums), least8(least_seen)
     for k in range(whole, n):
