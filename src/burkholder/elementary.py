@@ -90,15 +90,27 @@ def exp(x):  # type: ignore[no-untyped-def]
     >>> round(exp(1.0), 14), exp(-1e9)
     (2.71828182845905, 0.0)
     """
-    r, shifted = _split(min(max(x, -WIDEST), WIDEST))
-    scale = two_to(shifted)
-    return fma(scale, _expm1_near_0(r), scale) if x >= -WIDEST else 0.0
+    return exp_up(max(x, -WIDEST)) if x >= -WIDEST else 0.0
 
 
 @register_jitable
 def expm1(x):  # type: ignore[no-untyped-def]
     """e^x − 1, with x held within ±700, accurate where it is small."""
-    r, shifted = _split(min(max(x, -WIDEST), WIDEST))
+    return expm1_up(max(x, -WIDEST))
+
+
+@register_jitable
+def exp_up(x):  # type: ignore[no-untyped-def]
+    """e^x for x ≥ −700, no more than e^700."""
+    r, shifted = _split(min(x, WIDEST))
+    scale = two_to(shifted)
+    return fma(scale, _expm1_near_0(r), scale)
+
+
+@register_jitable
+def expm1_up(x):  # type: ignore[no-untyped-def]
+    """e^x − 1 for x ≥ −700, no more than e^700."""
+    r, shifted = _split(min(x, WIDEST))
     scale = two_to(shifted)
     return fma(scale, _expm1_near_0(r), scale - 1.0)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from burkholder.elementary import exp, expm1
+from burkholder.elementary import exp_up, expm1_up
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 EULER = 0.5772156649015329
@@ -65,12 +65,11 @@ def _adaptive_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 def _adaptive_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
     # ½κ√(v/D)·e^A(e^B − 1), A = min²/2D and B = |high² − low²|/2D, through halves of the exponents: each fits where
     # the product does, and e^B − 1 = q(q + 2) with q = e^{B/2} − 1. No branch: a loop over it becomes vector code.
-    per_unit = 1.0 / math.sqrt(p.start + s)
-    high, low = high * per_unit, low * per_unit
-    least = min(high, low)
-    start = exp(0.25 * (least * least))
-    rise = expm1(0.25 * (abs(difference) * per_unit) * (high + low))
-    size = (0.5 * p.scale * math.sqrt(p.start) * per_unit) * (start * rise) * (start * (rise + 2.0))
+    once = 1.0 / (p.start + s)
+    least, quarter = min(high, low), 0.25 * once
+    start = exp_up(least * (least * quarter))
+    rise = expm1_up(abs(difference) * ((high + low) * quarter))
+    size = (0.5 * p.scale * math.sqrt(p.start * once)) * (start * rise) * (start * (rise + 2.0))
     return math.copysign(min(size, LARGEST), difference)
 
 
