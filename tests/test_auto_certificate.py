@@ -9,28 +9,12 @@ import numpy as np
 import pytest
 
 import hindsight
+from auto_streams import CLASSES, LOSSES, each_loss, stream
 from burkholder import losses
 from burkholder.auto import Auto
-from burkholder.auto.plan import RADII, lane_names, prior
-from burkholder.auto.state import ETA, GAP, RANGE, UNIT
+from burkholder.auto.plan import BETTING, RADII, lane_names, prior
+from burkholder.auto.state import ETA, GAP, HAT_SQUARES, HIGH, LABEL_SQUARES, LABELS, LOW, RANGE, STEEPEST, UNIT
 from burkholder.errors import BadInput
-
-LOSSES = [
-    ("logistic", {}), ("hinge", {}), ("squared", {}), ("absolute", {}), ("huber", {"threshold": 2.0}),
-    ("pinball", {"quantile": 0.8}), ("epsilon-insensitive", {"epsilon": 0.2}),
-]
-CLASSES = ("logistic", "hinge")
-each_loss = pytest.mark.parametrize(("loss", "options"), LOSSES, ids=[name for name, _ in LOSSES])
-
-
-def stream(loss: str, rounds: int = 400, features: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Mixed scales, some zeros, a constant column, a signal and noise."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rounds, features)) * rng.choice([0.0, 1.0], p=[0.4, 0.6], size=(rounds, features))
-    X[:, 1] += 5.0
-    X[:, 2] = 1.0
-    signal = X @ np.linspace(-2.0, 2.0, features) + rng.normal(size=rounds)
-    return X, np.where(signal > np.median(signal), 1.0, -1.0) if loss in CLASSES else signal
 
 
 def scaled_rows(X: np.ndarray) -> np.ndarray:
@@ -235,6 +219,30 @@ def test_the_betting_lane_states_its_regret_for_every_radius(loss, options):
     for radius in (-1.0, math.inf, math.nan):
         with pytest.raises(BadInput, match="radius"):
             certificate.bound(radius)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "absolute"])
+def test_the_betting_lane_plays_the_slope_of_its_potential(loss):
+    X, y = stream(loss)
+    learner = Auto(loss)
+    learner.run(X[:300], y[:300])
+    place, told = lane_names(learner.plan).index("betting"), 0
+    scalars, work, at = learner.state.scalars, learner.work, 16 * learner.plan.groups + BETTING
+    steep = 1.0 if loss in CLASSES else scalars[STEEPEST]
+    size = 1.0 if loss in CLASSES else math.sqrt(scalars[LABEL_SQUARES] / scalars[LABELS])
+    low, high = (-30.0, 30.0) if loss in CLASSES else (scalars[LOW], scalars[HIGH])
+    for x in X[300:]:
+        learner.predict(x)
+        slots = [0, *(1 + np.flatnonzero(x != 0.0))]
+        count = next(k for k in range(len(work.slot)) if work.hat[k] == 0.0 and work.tilde[k] == 0.0)
+        assert count >= len(slots)  # features that are mostly there are visited when absent, with x̂ = 0 or not
+        g, s = (learner.state.lanes[work.slot[:count], at + shift] for shift in (0, 4))
+        d = steep**2 + s
+        pull = steep**2 * g * d**-1.5 * np.exp(np.minimum(g**2 / (2.0 * d), 50.0))
+        expected = -size / math.sqrt(max(scalars[HAT_SQUARES], 1.0)) * float(pull @ work.hat[:count])
+        told += low < expected < high and abs(expected) > 0.05 * size
+        assert work.out[place] == pytest.approx(min(max(expected, low), high), rel=1e-6, abs=2.0**-20)
+    assert told > 20
 
 
 def test_a_clipped_label_is_counted_and_the_certificate_says_what_still_holds():
