@@ -80,16 +80,20 @@ load8, load4 = _load(8, 1), _load(4, 1)
 row8, row4 = _load(8, 2), _load(4, 2)
 
 
+def _folded(builder, vector, join):  # type: ignore[no-untyped-def]
+    """Eight lanes into one number: halves joined with halves, always in the same order."""
+    parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(8)]
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts = [join(parts[k], parts[k + half]) for k in range(half)]
+    return parts[0]
+
+
 @intrinsic
 def least8(typingctx, vector):  # type: ignore[no-untyped-def]
     """The least of the lanes; a NaN may or may not be passed over."""
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        parts = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), k)) for k in range(8)]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            pairs = [(parts[k], parts[k + half]) for k in range(half)]
-            parts = [builder.select(builder.fcmp_ordered("<", a, b), a, b) for a, b in pairs]
-        return parts[0]
+        return _folded(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
 
     return types.float64(vector), codegen
 
@@ -224,11 +228,7 @@ def lane(typingctx, vector, k):  # type: ignore[no-untyped-def]
 def total8(typingctx, vector):  # type: ignore[no-untyped-def]
     """The sum of the lanes, always in the same order."""
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        parts = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), k)) for k in range(8)]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            parts = [builder.fadd(parts[k], parts[k + half]) for k in range(half)]
-        return parts[0]
+        return _folded(builder, args[0], builder.fadd)
 
     return types.float64(vector), codegen
 
