@@ -39,6 +39,7 @@ test: $(VENV)/dev lint
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 

@@ -1,6 +1,6 @@
 """`burkholder learn` on the shipped electricity stream for three learners: a table, and a plot saved to a file.
 
-    python bench/demo.py [--learners auto adagrad mixture] [--plot out/demo.png]
+python bench/demo.py [--learners auto adagrad mixture] [--plot out/demo.png]
 """
 
 from __future__ import annotations
@@ -21,8 +21,18 @@ from burkholder.streams.readers import batches
 def learned(learner: str, folder: Path) -> tuple[dict[str, object], np.ndarray]:
     """One run of the command: what it printed, and its progressive predictions."""
     out = folder / learner
-    line = [sys.executable, "-c", "from burkholder.cli import main; main()", "learn", "--learner", learner, "--json",
-            "--quiet", "--predictions", str(out)]
+    line = [
+        sys.executable,
+        "-c",
+        "from burkholder.cli import main; main()",
+        "learn",
+        "--learner",
+        learner,
+        "--json",
+        "--quiet",
+        "--predictions",
+        str(out),
+    ]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1]), np.loadtxt(out)
 
@@ -39,8 +49,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for learner in given.learners:
             result, yhat = learned(learner, Path(folder))
-            rows.append({key: result[key] if result[key] is not None else "none stated" for key in (
-                "learner", "rounds", "mean_loss", "error_rate", "realised_regret_bound", "bound", "rounds_per_second")})
+            rows.append(
+                {
+                    key: result[key] if result[key] is not None else "none stated"
+                    for key in ("learner", "rounds", "mean_loss", "error_rate", "realised_regret_bound", "bound", "rounds_per_second")
+                }
+            )
             curves[learner] = np.cumsum(np.logaddexp(0.0, -y * yhat)) / np.arange(1, len(y) + 1)
     print(peers.table(rows))
     from matplotlib.figure import Figure

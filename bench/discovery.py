@@ -63,8 +63,10 @@ def main() -> None:
     discover("strongly-convex")
     warm_up = perf_counter() - began
     rows = []
-    print(f"{'problem':34s} {'constant':>16s} {'sharp':>16s} {'excess':>9s} {'exact':>6s} {'seconds':>8s} "
-          f"{'check s':>8s} {'tried':>6s} {'accepted':>8s}")
+    print(
+        f"{'problem':34s} {'constant':>16s} {'sharp':>16s} {'excess':>9s} {'exact':>6s} {'seconds':>8s} "
+        f"{'check s':>8s} {'tried':>6s} {'accepted':>8s}"
+    )
     for name in [*names(), *EXTRA]:
         found = discover(name)
         data = json.loads(json.dumps(dict(found.certificate.data)))
@@ -73,18 +75,37 @@ def main() -> None:
         checking = perf_counter() - began
         tried, accepted = accepted_changes(data) if name in names() else (0, 0)
         excess = None if found.known is None else found.constant / found.known - 1
-        rows.append({"name": name, "constant": found.constant, "known": found.known, "excess": excess,
-                     "numerical": found.numerical, "exact": str(found.exact), "sharp": found.sharp,
-                     "seconds": found.seconds, "check_seconds": checking, "changes_tried": tried,
-                     "changes_accepted": accepted})
-        print(f"{name:34s} {found.constant:16.8f} {found.known or float('nan'):16.8f} "
-              f"{float('nan') if excess is None else excess:9.1e} {'sharp' if found.sharp else 'above':>6s} "
-              f"{found.seconds:8.2f} {checking:8.4f} {tried:6d} {accepted:8d}", flush=True)
+        rows.append(
+            {
+                "name": name,
+                "constant": found.constant,
+                "known": found.known,
+                "excess": excess,
+                "numerical": found.numerical,
+                "exact": str(found.exact),
+                "sharp": found.sharp,
+                "seconds": found.seconds,
+                "check_seconds": checking,
+                "changes_tried": tried,
+                "changes_accepted": accepted,
+            }
+        )
+        print(
+            f"{name:34s} {found.constant:16.8f} {found.known or float('nan'):16.8f} "
+            f"{float('nan') if excess is None else excess:9.1e} {'sharp' if found.sharp else 'above':>6s} "
+            f"{found.seconds:8.2f} {checking:8.4f} {tried:6d} {accepted:8d}",
+            flush=True,
+        )
     known = [row for row in rows if row["known"] is not None and row["name"] in names()]
-    summary = {"worst_excess": max(row["excess"] for row in known), "slowest": max(row["seconds"] for row in known),
-               "exactly_sharp": sum(row["sharp"] for row in known), "of": len(known), "first_import": warm_up,
-               "changes_tried": sum(row["changes_tried"] for row in rows),
-               "changes_accepted": sum(row["changes_accepted"] for row in rows)}
+    summary = {
+        "worst_excess": max(row["excess"] for row in known),
+        "slowest": max(row["seconds"] for row in known),
+        "exactly_sharp": sum(row["sharp"] for row in known),
+        "of": len(known),
+        "first_import": warm_up,
+        "changes_tried": sum(row["changes_tried"] for row in rows),
+        "changes_accepted": sum(row["changes_accepted"] for row in rows),
+    }
     print(json.dumps(summary))
     out = Path(__file__).resolve().parent.parent / "out"
     out.mkdir(exist_ok=True)

@@ -24,11 +24,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from scipy import sparse
 
-from burkholder import ledger, losses
-from burkholder.compiled import compiled
+from burkholder import losses
 from burkholder.functions.linear import Linear
+from burkholder.learning import ledger
+from burkholder.machine.compiling import compiled
 from burkholder.potentials import Adaptive, DavisWang, Quadratic, SquareRoot
-from burkholder.states import LinearState
+from burkholder.rounds import LinearState
 
 FUNCTIONS = [
     ("l2 tangent", SquareRoot(10.0), "l2", "gradient", 1.3, 1.5),
@@ -182,10 +183,7 @@ def main() -> None:
     options = parser.parse_args()
     table: list[dict[str, Any]] = []
     # memory first: its peak is the process's own
-    for name, work in (
-        ("memory", lambda: memory(options.long)),
-        ("streams", lambda: streams(options.rows, options.passes)),
-    ):
+    for name, work in (("memory", lambda: memory(options.long)), ("streams", lambda: streams(options.rows, options.passes))):
         if options.only in (None, name):
             part = work()
             show(part)

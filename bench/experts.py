@@ -25,12 +25,13 @@ import numpy as np
 from burkholder.experts import Experts
 
 RATES = [10.0 ** (power / 4) for power in range(-24, 9)]
-TASKS: list[tuple[str, dict[str, float]]] = [
-    ("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9}),
-]
+TASKS: list[tuple[str, dict[str, float]]] = [("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9})]
 METHODS: list[tuple[str, dict[str, Any]]] = [
-    ("huber-root", {}), ("huber-root, no tracking", {"method": "huber-root", "shares": (0.0,)}),
-    ("squint", {}), ("ml-poly", {}), ("boa", {}),
+    ("huber-root", {}),
+    ("huber-root, no tracking", {"method": "huber-root", "shares": (0.0,)}),
+    ("squint", {}),
+    ("ml-poly", {}),
+    ("boa", {}),
 ]
 
 
@@ -46,8 +47,9 @@ def read() -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     return table[:, 1].astype(int), table[:, 2], table[:, 3:]
 
 
-def by_hour(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, Any],
-            hindsight: bool = False) -> dict[str, float]:
+def by_hour(
+    hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, Any], hindsight: bool = False
+) -> dict[str, float]:
     """The mean loss over all hours; on request the best mixture of each hour and the bound against it."""
     n, figures = len(y), dict.fromkeys(("mean_loss", "best_convex_loss", "gap", "bound", "realised"), 0.0)
     for h in np.unique(hour):
@@ -64,8 +66,7 @@ def by_hour(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: 
     return figures
 
 
-def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str,
-         options: dict[str, float]) -> dict[str, Any]:
+def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, float]) -> dict[str, Any]:
     """Every method on one loss."""
     result: dict[str, Any] = {"loss": loss, **options, "rounds": len(y), "mean_loss": {}, "seconds": {}}
     for label, settings in METHODS:
@@ -77,8 +78,11 @@ def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str,
         result["seconds"][label] = time.perf_counter() - began
         if label == "huber-root":
             result |= {key: figures[key] for key in ("best_convex_loss", "gap", "bound", "realised")}
-    tuned = [(by_hour(hour, y, x, loss, {"method": "ewa", "rate": rate, "linear": linear, **options})
-              ["mean_loss"], rate, linear) for rate in RATES for linear in (True, False)]
+    tuned = [
+        (by_hour(hour, y, x, loss, {"method": "ewa", "rate": rate, "linear": linear, **options})["mean_loss"], rate, linear)
+        for rate in RATES
+        for linear in (True, False)
+    ]
     least, rate, linear = min(tuned)
     result["mean_loss"]["ewa tuned in hindsight"] = least
     result["ewa"] = {"rate": rate, "learns_from": "slopes" if linear else "losses"}
@@ -101,10 +105,11 @@ def main() -> None:
         print(f"\nepex-lear, {loss} loss {options or ''}: {result['rounds']:,} hours, a learner per hour")
         for label, figure in sorted(result["mean_loss"].items(), key=lambda item: item[1]):
             print(f"  {label:26s} {figure:10.4f}   {figure / result['mean_loss']['huber-root']:.4f}")
-        print(f"  {'best mixture in hindsight':26s} {result['best_convex_loss']:10.4f}   (duality gap "
-              f"{result['gap']:.1e})")
-        print(f"  regret to it: promised ≤ {result['bound']:.4g}, realised ≤ {result['realised']:.4g}; "
-              f"huber-root took {result['seconds']['huber-root']:.1f} s")
+        print(f"  {'best mixture in hindsight':26s} {result['best_convex_loss']:10.4f}   (duality gap {result['gap']:.1e})")
+        print(
+            f"  regret to it: promised ≤ {result['bound']:.4g}, realised ≤ {result['realised']:.4g}; "
+            f"huber-root took {result['seconds']['huber-root']:.1f} s"
+        )
     Path("out").mkdir(exist_ok=True)
     Path("out/experts.json").write_text(json.dumps(results, indent=1))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 
 @compiled

@@ -36,8 +36,21 @@ def text() -> bytes:
 
 
 def peak(rows: int, learner: str, chunk: bytes) -> dict[str, object]:
-    line = [sys.executable, "-c", CHILD, "learn", "-", "--format", "libsvm", "--loss", "logistic", "--learner", learner,
-            "--json", "--quiet"]
+    line = [
+        sys.executable,
+        "-c",
+        CHILD,
+        "learn",
+        "-",
+        "--format",
+        "libsvm",
+        "--loss",
+        "logistic",
+        "--learner",
+        learner,
+        "--json",
+        "--quiet",
+    ]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None and child.stdout is not None
         for _ in range(rows // CHUNK):
@@ -45,8 +58,7 @@ def peak(rows: int, learner: str, chunk: bytes) -> dict[str, object]:
         child.stdin.close()
         *_, result, kilobytes = child.stdout.read().decode().splitlines()
     told = json.loads(result)
-    return {"rounds": told["rounds"], "peak MB": int(kilobytes) / 1024, "seconds": told["seconds"],
-            "mean loss": told["mean_loss"]}
+    return {"rounds": told["rounds"], "peak MB": int(kilobytes) / 1024, "seconds": told["seconds"], "mean loss": told["mean_loss"]}
 
 
 def main() -> None:

@@ -29,8 +29,11 @@ from burkholder.auto import Auto
 OUT = quality_data.ROOT / "out"
 CACHE = OUT / "quality-cache"
 FAMILIES: dict[str, Any] = {
-    "gradient": quality_peers.gradient_peers, "vw": quality_vw.vw_peers, "river": quality_peers.river_peers,
-    "gradient classes": quality_classes.softmax_peers, "vw classes": quality_vw.vw_peers,
+    "gradient": quality_peers.gradient_peers,
+    "vw": quality_vw.vw_peers,
+    "river": quality_peers.river_peers,
+    "gradient classes": quality_classes.softmax_peers,
+    "vw classes": quality_vw.vw_peers,
     "river classes": quality_classes.river_classes,
     "single": lambda X, y, loss: {"single": quality_single.single_learners(X, y, loss)},
 }
@@ -78,9 +81,16 @@ def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, 
     peers = peers_of(entry, X, y, loss)
     best = min(peers, key=lambda name: peers[name]["loss"])
     result: dict[str, Any] = {
-        "set": entry["name"], "group": entry.get("group", "folder"), "loss": loss, "rounds": len(y),
-        "features": X.shape[1], "best_peer": best, "best_peer_loss": peers[best]["loss"], "peers": peers,
-        "single": {}, "single_left_out": {},
+        "set": entry["name"],
+        "group": entry.get("group", "folder"),
+        "loss": loss,
+        "rounds": len(y),
+        "features": X.shape[1],
+        "best_peer": best,
+        "best_peer_loss": peers[best]["loss"],
+        "peers": peers,
+        "single": {},
+        "single_left_out": {},
     }
     if loss == "classes":
         result["auto"] = quality_classes.auto_classes(X, y)
@@ -98,12 +108,12 @@ def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, 
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    lines = ["| set | loss | Auto | best peer, tuned in hindsight | its loss | ratio | time / AdaGrad |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| set | loss | Auto | best peer, tuned in hindsight | its loss | ratio | time / AdaGrad |", "|---|---|---|---|---|---|---|"]
     for r in results:
         seconds = f"{r['time_over_adagrad']:.1f}" if "time_over_adagrad" in r else ""
-        lines.append(f"| {r['set']} | {r['loss']} | {r['auto']:.5g} | {r['best_peer']} | {r['best_peer_loss']:.5g} "
-                     f"| {r['ratio']:.4f} | {seconds} |")
+        lines.append(
+            f"| {r['set']} | {r['loss']} | {r['auto']:.5g} | {r['best_peer']} | {r['best_peer_loss']:.5g} | {r['ratio']:.4f} | {seconds} |"
+        )
     return "\n".join(lines)
 
 
@@ -144,8 +154,11 @@ def picture(results: list[dict[str, Any]], path: Path) -> None:
 def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     ratios = np.array([r["ratio"] for r in results])
     return {
-        "tasks": len(results), "at_most_1": int((ratios <= 1.0).sum()), "at_most_1.01": int((ratios <= 1.01).sum()),
-        "largest_ratio": float(ratios.max()), "geometric_mean": float(np.exp(np.log(ratios).mean())),
+        "tasks": len(results),
+        "at_most_1": int((ratios <= 1.0).sum()),
+        "at_most_1.01": int((ratios <= 1.01).sum()),
+        "largest_ratio": float(ratios.max()),
+        "geometric_mean": float(np.exp(np.log(ratios).mean())),
     }
 
 

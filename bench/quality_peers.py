@@ -106,9 +106,7 @@ def gradient_peers(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict
         full = with_constant(rows)
         for name, adagrad in (("SGD", False), ("AdaGrad", True)):
             with np.errstate(all="ignore"):
-                means = gradient_grid(
-                    full.indptr, full.indices, full.data, full.shape[1], y, SLOPES[loss], RATES, adagrad
-                )
+                means = gradient_grid(full.indptr, full.indices, full.data, full.shape[1], y, SLOPES[loss], RATES, adagrad)
             means = np.where(np.isfinite(means), means, np.inf)
             best = int(np.argmin(means))
             found[f"{name} {scaling}, tuned"] = {"loss": float(means[best]), "rate": float(RATES[best])}

@@ -48,7 +48,7 @@ def one(name: str, rows: sp.csr_matrix, y: np.ndarray, loss: str) -> float:
     step = max(50, len(y) // 20)
     for first in range(0, len(y), step):
         last = min(first + step, len(y))
-        indptr = rows.indptr[first:last + 1]
+        indptr = rows.indptr[first : last + 1]
         part = slice(indptr[0], indptr[-1])
         played[first:last] = learner.run_batch(indptr - indptr[0], rows.indices[part], rows.data[part], y[first:last])
         if time.monotonic() - start > PATIENCE and last < len(y):

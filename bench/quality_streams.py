@@ -54,7 +54,7 @@ def from_sklearn(entry: dict[str, Any]) -> Stream:
 def lagged(series: np.ndarray, lags: tuple[int, ...], extra: np.ndarray | None = None) -> Stream:
     """The series from its own past, raw, and further columns known in advance."""
     first = max(lags)
-    columns = [series[first - lag:len(series) - lag] for lag in lags]
+    columns = [series[first - lag : len(series) - lag] for lag in lags]
     X = np.column_stack(columns if extra is None else [*columns, extra[first:]])
     return X, series[first:]
 
@@ -63,8 +63,7 @@ def series(entry: dict[str, Any]) -> Stream:
     """A series shipped within river, predicted from its lags."""
     from river import datasets
 
-    values = np.array([next(iter(y.values())) if isinstance(y, dict) else y
-                       for _, y in getattr(datasets, entry["series"])()], dtype=float)
+    values = np.array([next(iter(y.values())) if isinstance(y, dict) else y for _, y in getattr(datasets, entry["series"])()], dtype=float)
     return lagged(values, tuple(entry["lags"]))
 
 
@@ -201,9 +200,22 @@ def noise(rng: np.random.Generator, rows: int, regression: bool) -> Stream:
 
 
 MADE: dict[str, Callable[..., Stream]] = {
-    f.__name__: f for f in (
-        zipf_text, categories, cauchy_features, heavy_noise, scales, abrupt, walk, seasonal, short, wide, redundant,
-        rare, counts, noise,
+    f.__name__: f
+    for f in (
+        zipf_text,
+        categories,
+        cauchy_features,
+        heavy_noise,
+        scales,
+        abrupt,
+        walk,
+        seasonal,
+        short,
+        wide,
+        redundant,
+        rare,
+        counts,
+        noise,
     )
 }
 
@@ -214,6 +226,4 @@ def made(entry: dict[str, Any]) -> Stream:
     return MADE[entry["made"]](np.random.default_rng(options.pop("seed", 1)), **options)
 
 
-SOURCES: dict[str, Callable[[dict[str, Any]], Stream]] = {
-    "river": from_river, "sklearn": from_sklearn, "series": series, "made": made,
-}
+SOURCES: dict[str, Callable[[dict[str, Any]], Stream]] = {"river": from_river, "sklearn": from_sklearn, "series": series, "made": made}

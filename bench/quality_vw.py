@@ -43,8 +43,9 @@ def losses(loss: str, y: np.ndarray, data: Path, options: dict[str, str]) -> dic
     """The progressive mean loss of VW with each of these options."""
     outputs = {name: data.with_name(f"{place}.txt") for place, name in enumerate(options)}
     # labels count from 1 in several classes, and each row ends with class:probability pairs
-    task = f"--loss_function logistic --oaa {int(y.max()) + 1} --probabilities" if loss == "classes" \
-        else f"--loss_function {FLAVOURS[loss]}"
+    task = (
+        f"--loss_function logistic --oaa {int(y.max()) + 1} --probabilities" if loss == "classes" else f"--loss_function {FLAVOURS[loss]}"
+    )
     jobs = [f"--quiet -b 20 {task} {option} -d {data} -p {outputs[name]}" for name, option in options.items()]
     subprocess.run([PYTHON, "-c", SCRIPT], input=json.dumps(jobs), text=True, check=True)
     return {name: one(loss, y, path) for name, path in outputs.items()}
@@ -72,7 +73,7 @@ def vw_peers(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict[str, 
         by_power: dict[float, float] = {}
         wanted = [float(power) for power in POWERS]
         for _ in range(FURTHER + 1):
-            fresh = losses(loss, y, data, {str(p): f"-l {10.0 ** p:.6g}" for p in wanted})
+            fresh = losses(loss, y, data, {str(p): f"-l {10.0**p:.6g}" for p in wanted})
             by_power |= {float(p): value for p, value in fresh.items()}
             best = min(by_power, key=by_power.__getitem__)
             if min(by_power) < best < max(by_power):

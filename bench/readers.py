@@ -72,7 +72,7 @@ def main() -> None:
     long, table = long_digits(given.folder, given.rows // 4), dense_csv(given.folder, given.rows)
     packed = given.folder / f"packed-{given.rows}.svm.gz"
     if not packed.exists():
-        packed.write_bytes(gzip.compress(files["libsvm"].read_bytes()[: 40_000_000].rpartition(b"\n")[0], 6))
+        packed.write_bytes(gzip.compress(files["libsvm"].read_bytes()[:40_000_000].rpartition(b"\n")[0], 6))
     folder = given.folder / f"arrays-{given.rows}"
     if not folder.exists():
         write(folder, batches(files["libsvm"]))

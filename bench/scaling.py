@@ -57,15 +57,18 @@ def _dense(name: str, dim: int, rounds: int = 30, **options: object) -> float:
 
 
 STUDIES: list[tuple[str, str, str, list[int], Callable[[int], float]]] = [
-    *((name, "nonzeros", "1", [64, 512, 4096], lambda k, name=name: _stream(name, k, 1 << 16))
-      for name in ("square-function", "adagrad", "adaptive-coordinates", "mixture", "smoothness-l4")),
-    *((name, "dimension", "0", [1 << 10, 1 << 14, 1 << 18], lambda k, name=name: _stream(name, 64, k))
-      for name in ("square-function", "adagrad")),
+    *(
+        (name, "nonzeros", "1", [64, 512, 4096], lambda k, name=name: _stream(name, k, 1 << 16))
+        for name in ("square-function", "adagrad", "adaptive-coordinates", "mixture", "smoothness-l4")
+    ),
+    *(
+        (name, "dimension", "0", [1 << 10, 1 << 14, 1 << 18], lambda k, name=name: _stream(name, 64, k))
+        for name in ("square-function", "adagrad")
+    ),
     ("strongly-convex", "dimension", "2", [200, 600, 1800], lambda k: _dense("strongly-convex", k)),
     ("experts", "dimension", "1", [1 << 12, 1 << 15, 1 << 18], lambda k: _dense("experts", k)),
     ("zigzag", "dimension", "1", [1 << 12, 1 << 15, 1 << 18], lambda k: _dense("zigzag", k)),
-    ("matrix-fixed", "side", "3", [32, 96, 192],
-     lambda k: _dense("matrix-fixed", k * k // 4, rounds=4, shape=(k // 2, k // 2))),
+    ("matrix-fixed", "side", "3", [32, 96, 192], lambda k: _dense("matrix-fixed", k * k // 4, rounds=4, shape=(k // 2, k // 2))),
 ]
 
 
@@ -77,8 +80,9 @@ def main() -> None:
         slope = math.log(seconds[-1] / seconds[-2]) / math.log(sizes[-1] / sizes[-2])
         shown = ", ".join(f"{size:,}: {1e6 * s:.1f}" for size, s in zip(sizes, seconds))
         print(f"{name:22}{kind:12}{expected:>9}{slope:>10.2f}   {shown}", flush=True)
-        rows.append({"learner": name, "size": kind, "expected": expected, "exponent": slope,
-                     "seconds": dict(zip(map(str, sizes), seconds))})
+        rows.append(
+            {"learner": name, "size": kind, "expected": expected, "exponent": slope, "seconds": dict(zip(map(str, sizes), seconds))}
+        )
     OUT.mkdir(exist_ok=True)
     (OUT / "scaling.json").write_text(json.dumps(rows, indent=1))
 

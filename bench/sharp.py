@@ -22,17 +22,24 @@ from burkholder.lab.sharp import names, sharp
 
 
 def constants() -> list[dict]:
-    print(f"{'inequality':34s} {'constant':>13s} {'theory':>13s} {'lower':>12s} {'upper':>12s} {'width':>8s}"
-          f" {'program':>10s} {'proved':>6s} {'seconds':>7s}")
+    print(
+        f"{'inequality':34s} {'constant':>13s} {'theory':>13s} {'lower':>12s} {'upper':>12s} {'width':>8s}"
+        f" {'program':>10s} {'proved':>6s} {'seconds':>7s}"
+    )
     rows = []
     for name in names():
         found = sharp(name)
         rows.append(found.to_dict())
-        print(f"{name:34s} {found.constant:13.8f} {found.known:13.8f} {found.lower:12.6f} {found.upper:12.6f}"
-              f" {found.width:8.1e} {found.estimate:10.5f} {found.proved!s:>6s} {found.seconds:7.2f}", flush=True)
+        print(
+            f"{name:34s} {found.constant:13.8f} {found.known:13.8f} {found.lower:12.6f} {found.upper:12.6f}"
+            f" {found.width:8.1e} {found.estimate:10.5f} {found.proved!s:>6s} {found.seconds:7.2f}",
+            flush=True,
+        )
     worst = max(abs(row["constant"] - row["known"]) for row in rows)
-    print(f"largest error {worst:.1e}, widest bracket {max(r['upper'] - r['lower'] for r in rows):.1e},"
-          f" slowest {max(r['seconds'] for r in rows):.1f} s")
+    print(
+        f"largest error {worst:.1e}, widest bracket {max(r['upper'] - r['lower'] for r in rows):.1e},"
+        f" slowest {max(r['seconds'] for r in rows):.1f} s"
+    )
     return rows
 
 
@@ -57,8 +64,9 @@ def tightness(rounds: int, paths: int) -> list[dict]:
             continue
         found = tight(name, rounds=rounds, paths=paths)
         rows.append(found.to_dict())
-        print(f"{name:34s} {found.process:>13s} {found.regret:10.4g} {found.bound:10.4g}"
-              f" {found.ratio:6.3f} ± {found.error:.3f}", flush=True)
+        print(
+            f"{name:34s} {found.process:>13s} {found.regret:10.4g} {found.bound:10.4g} {found.ratio:6.3f} ± {found.error:.3f}", flush=True
+        )
     return rows
 
 

@@ -62,8 +62,19 @@ def reading(path: Path) -> peers.Timed:
 
 def command(path: Path, name: str) -> peers.Timed | None:
     """The same as a user types it, start-up and all; None when the command fails."""
-    line = [sys.executable, "-c", "from burkholder.cli import main; main()", "learn", str(path), "--learner", name,
-            "--loss", "logistic", "--json", "--quiet"]
+    line = [
+        sys.executable,
+        "-c",
+        "from burkholder.cli import main; main()",
+        "learn",
+        str(path),
+        "--learner",
+        name,
+        "--loss",
+        "logistic",
+        "--json",
+        "--quiet",
+    ]
     start, before = time.perf_counter(), peers.children()
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     seconds, processor = time.perf_counter() - start, peers.children() - before
@@ -91,9 +102,17 @@ def main() -> None:
     rows: list[dict[str, object]] = []
 
     def add(work: str, program: str, run: peers.Timed, against: float | None) -> None:
-        rows.append({"work": work, "program": program, "seconds": run.seconds, "processor s": run.processor,
-                     "rows/s": given.rows / run.processor, "ratio": "" if against is None else against / run.processor,
-                     "mean loss": run.loss if run.loss is not None else float("nan")})
+        rows.append(
+            {
+                "work": work,
+                "program": program,
+                "seconds": run.seconds,
+                "processor s": run.processor,
+                "rows/s": given.rows / run.processor,
+                "ratio": "" if against is None else against / run.processor,
+                "mean loss": run.loss if run.loss is not None else float("nan"),
+            }
+        )
         print(f"{work}, {program}: {run.processor:.3g} s", flush=True)
 
     python = peers.vw_python()
@@ -103,8 +122,17 @@ def main() -> None:
     else:
         common = ["--loss_function", "logistic", "-b", "18"]
         idle = peers.best([peers.vw(python, "-d", str(small["vw"]), *common) for _ in range(3)])
-        rows.append({"work": "start-up", "program": "VW", "seconds": idle.seconds, "processor s": idle.processor,
-                     "rows/s": "", "ratio": "", "mean loss": ""})
+        rows.append(
+            {
+                "work": "start-up",
+                "program": "VW",
+                "seconds": idle.seconds,
+                "processor s": idle.processor,
+                "rows/s": "",
+                "ratio": "",
+                "mean loss": "",
+            }
+        )
 
         def timed(*arguments: str) -> peers.Timed:
             run = peers.best([peers.vw(python, *common, *arguments) for _ in range(given.repeat)])

@@ -32,11 +32,7 @@ from burkholder.matrix.completion import MatrixCompletion
 
 OUT = Path(__file__).resolve().parent.parent / "out"
 ROWS, EVERY = 12_000, 300
-LEARNERS = {
-    "adagrad": ["--option", "radius=3"],
-    "adaptive-coordinates": [],
-    "square-function": ["--loss", "absolute"],
-}
+LEARNERS = {"adagrad": ["--option", "radius=3"], "adaptive-coordinates": [], "square-function": ["--loss", "absolute"]}
 
 
 def written(folder: Path) -> Path:
@@ -45,10 +41,7 @@ def written(folder: Path) -> Path:
     X = rng.standard_normal((ROWS, 5))
     y = np.where(X @ [1.0, -1.0, 0.5, 0.0, 0.2] + rng.standard_normal(ROWS) > 0, 1, -1)
     path = folder / "stream.csv"
-    lines = [
-        ",".join([*(f"{v:.6g}" for v in x), rng.choice(["red", "green", "blue"]), str(t)])
-        for x, t in zip(X, y)
-    ]
+    lines = [",".join([*(f"{v:.6g}" for v in x), rng.choice(["red", "green", "blue"]), str(t)]) for x, t in zip(X, y)]
     path.write_text("\n".join(["a,b,c,d,e,colour,target", *lines]) + "\n")
     return path
 
@@ -200,16 +193,7 @@ def mutated(count: int) -> dict[str, Any]:
     watching, events = [False], []
 
     def watch(event: str, arguments: Any) -> None:
-        if watching[0] and event.split(".")[0] in (
-            "import",
-            "exec",
-            "compile",
-            "open",
-            "os",
-            "subprocess",
-            "pickle",
-            "ctypes",
-        ):
+        if watching[0] and event.split(".")[0] in ("import", "exec", "compile", "open", "os", "subprocess", "pickle", "ctypes"):
             events.append((event, str(arguments)[:80]))
 
     for data in files:

@@ -39,8 +39,15 @@ def proofs() -> list[dict[str, Any]]:
     for name, prove in PROOFS.items():
         started = time.perf_counter()
         verdict = prove()
-        rows.append({"proof": name, "status": verdict.status.value, "seconds": time.perf_counter() - started,
-                     "domain": verdict.domain, "arithmetic": verdict.arithmetic})
+        rows.append(
+            {
+                "proof": name,
+                "status": verdict.status.value,
+                "seconds": time.perf_counter() - started,
+                "domain": verdict.domain,
+                "arithmetic": verdict.arithmetic,
+            }
+        )
         print(f"{name:<34}{verdict.status.value:<14}{rows[-1]['seconds']:>8.2f}  {verdict.domain}", flush=True)
     return rows
 
@@ -52,8 +59,7 @@ def catalogue(names: list[str], seconds: float) -> list[dict[str, Any]]:
         report = verify(name, seconds=seconds)
         points = sum(verdict.points for verdict in report.verdicts)
         worst = max(verdict.worst for verdict in report.verdicts if verdict.worst is not None)
-        rows.append({"function": name, "status": report.status.value, "points": points, "worst": worst,
-                     "seconds": report.seconds})
+        rows.append({"function": name, "status": report.status.value, "points": points, "worst": worst, "seconds": report.seconds})
         print(f"{name:<36}{report.status.value:<14}{points:>10,}{worst:>10.1e}{report.seconds:>9.1f}", flush=True)
     return rows
 
@@ -67,12 +73,24 @@ def mutated(names: list[str], seconds: float) -> list[dict[str, Any]]:
         started = time.perf_counter()
         report = verify(mutant.function, seconds=seconds, dims=CATALOGUE[mutant.name].dims, first=True)
         claim = report.refuted[0].claim if report.refuted else ""
-        rows.append({"function": mutant.name, "constant": mutant.constant, "factor": mutant.factor,
-                     "room": mutant.room.factor, "why": mutant.room.why,
-                     "status": report.status.value, "seconds": time.perf_counter() - started, "claim": claim})
-        print(f"{mutant.name:<34}{mutant.constant:<30}{mutant.factor:>7.3f}{mutant.room.factor:>8.3f}  "
-              f"{report.status.value:<13}"
-              f"{rows[-1]['seconds']:>8.2f}  {claim}", flush=True)
+        rows.append(
+            {
+                "function": mutant.name,
+                "constant": mutant.constant,
+                "factor": mutant.factor,
+                "room": mutant.room.factor,
+                "why": mutant.room.why,
+                "status": report.status.value,
+                "seconds": time.perf_counter() - started,
+                "claim": claim,
+            }
+        )
+        print(
+            f"{mutant.name:<34}{mutant.constant:<30}{mutant.factor:>7.3f}{mutant.room.factor:>8.3f}  "
+            f"{report.status.value:<13}"
+            f"{rows[-1]['seconds']:>8.2f}  {claim}",
+            flush=True,
+        )
     done = [row for row in rows if row["status"] == "refuted"]
     sharp = [row for row in rows if abs(row["factor"] - row["room"]) < 0.051 * row["room"]]
     reasons = {row["why"]: [other["function"] for other in rows if other["why"] == row["why"]] for row in rows if row["why"]}

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 LOSSES = [
-    ("logistic", {}), ("hinge", {}), ("squared", {}), ("absolute", {}), ("huber", {"threshold": 2.0}),
-    ("pinball", {"quantile": 0.8}), ("epsilon-insensitive", {"epsilon": 0.2}),
+    ("logistic", {}),
+    ("hinge", {}),
+    ("squared", {}),
+    ("absolute", {}),
+    ("huber", {"threshold": 2.0}),
+    ("pinball", {"quantile": 0.8}),
+    ("epsilon-insensitive", {"epsilon": 0.2}),
 ]
 CLASSES = ("logistic", "hinge")
 each_loss = pytest.mark.parametrize(("loss", "options"), LOSSES, ids=[name for name, _ in LOSSES])

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "steady", deadline=None, derandomize=True, max_examples=60, suppress_health_check=list(HealthCheck)
-)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60, suppress_health_check=list(HealthCheck))
 settings.load_profile("steady")
 
 

@@ -46,8 +46,12 @@ def given(page: str) -> dict[str, Any]:
         from river import dummy, stats
 
         names["y"] = np.sign(X[:, 0])
-        names |= {"more_X": X, "more_y": names["y"], "model_one": dummy.StatisticRegressor(stats.Mean()),
-                  "model_two": dummy.StatisticRegressor(stats.Max())}
+        names |= {
+            "more_X": X,
+            "more_y": names["y"],
+            "model_one": dummy.StatisticRegressor(stats.Mean()),
+            "model_two": dummy.StatisticRegressor(stats.Max()),
+        }
     if page == "docs/martingales.md":
         names["MyLearner"] = Still
     if page == "docs/matrix.md":

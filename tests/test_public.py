@@ -22,7 +22,7 @@ def test_unknown_names_are_refused():
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    heavy = ('numpy', 'numba', 'scipy', 'typer', 'sklearn', 'river', 'cvxpy')
+    heavy = ("numpy", "numba", "scipy", "typer", "sklearn", "river", "cvxpy")
     code = f"import sys, burkholder; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

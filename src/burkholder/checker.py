@@ -56,13 +56,17 @@ class Poly(dict[Monomial, Fraction]):
 
     def at(self, **values: Poly) -> Poly:
         """With polynomials in place of variables."""
-        return sum((prod((values.get(n, variable(n)) ** k for n, k in m), start=number(c))
-                    for m, c in self.items()), Poly())
+        return sum((prod((values.get(n, variable(n)) ** k for n, k in m), start=number(c)) for m, c in self.items()), Poly())
 
     def d(self, name: str) -> Poly:
         """The partial derivative; each monomial loses one power of the variable, so no two collide."""
-        return Poly({tuple((n, i - (n == name)) for n, i in m if (n, i) != (name, 1)): c * dict(m)[name]
-                     for m, c in self.items() if name in dict(m)})
+        return Poly(
+            {
+                tuple((n, i - (n == name)) for n, i in m if (n, i) != (name, 1)): c * dict(m)[name]
+                for m, c in self.items()
+                if name in dict(m)
+            }
+        )
 
     def variables(self) -> set[str]:
         return {name for monomial in self for name, _ in monomial}
@@ -94,8 +98,9 @@ def parse(text: str) -> Poly:
             return ring[type(node.op)](walk(node.left), walk(node.right))
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Pow, ast.Div)):
             p, k = walk(node.left), ast.literal_eval(node.right)
-            return p ** k if isinstance(node.op, ast.Pow) else p * number(Fraction(1, k))
+            return p**k if isinstance(node.op, ast.Pow) else p * number(Fraction(1, k))
         raise Rejected(f"{text!r} is not a polynomial with rational coefficients")
+
     return walk(ast.parse(text.strip(), mode="eval").body)
 
 
@@ -124,14 +129,13 @@ def conditions(problem: dict[str, Any], u: Poly, constant: Fraction) -> list[Con
     start = Poly({m: -c for m, c in u.items() if {name for name, _ in m} <= initial})
     if kind in ("zigzag", "orthogonal"):
         state, cone = {"x", "y"}, frozenset("xy")
-        rest = [u.d("x").d("x") + number(k) * u.d("x").d("y") + u.d("y").d("y")
-                for k in ((-2, 2) if kind == "zigzag" else (0,))]
+        rest = [u.d("x").d("x") + number(k) * u.d("x").d("y") + u.d("y").d("y") for k in ((-2, 2) if kind == "zigzag" else (0,))]
         rest = [number(-1) * p for p in (*rest, *(u.d(i).at(**{i: number(0)}) for i in "xy"))]
     elif kind == "logarithmic":
         state, cone, k = {"x", "m"}, frozenset("m"), int(problem["power"])
         before, after, gain = parse("m") ** k, parse("m + d**2"), number(constant) * parse("d**2")
         later = mean(u.at(x=parse("x + e*d"), m=after), {"e"})
-        rest = [u * after ** k + before * (gain * after ** (k - 1) - later)]
+        rest = [u * after**k + before * (gain * after ** (k - 1) - later)]
     elif kind in ("dyadic", "general"):
         steps = {name: parse(text) for name, text in problem["statistic"].items()}
         state, jumps = set(steps), {name for step in steps.values() for name in step.variables()}
@@ -155,8 +159,7 @@ def positive_semidefinite(rows: list[list[Fraction]]) -> bool:
         pivot, column = rows[0][0], [row[0] for row in rows]
         if pivot < 0 or (pivot == 0 and any(column)):
             return False
-        rows = [[entry - (row[0] * c / pivot if pivot else 0) for entry, c in zip(row[1:], column[1:])]
-                for row in rows[1:]]
+        rows = [[entry - (row[0] * c / pivot if pivot else 0) for entry, c in zip(row[1:], column[1:])] for row in rows[1:]]
     return True
 
 
@@ -168,8 +171,9 @@ def squares(block: dict[str, Any], cone: frozenset[str]) -> Poly:
     gram = [[Fraction(entry) for entry in row] for row in block["gram"]]
     if [len(row) for row in gram] != list(range(1, len(basis) + 1)) or not positive_semidefinite(gram):
         raise Rejected("a Gram matrix is not positive semidefinite, or does not fit its basis")
-    return multiplier * sum((basis[i] * basis[j] * number(entry if i == j else 2 * entry)
-                             for i, row in enumerate(gram) for j, entry in enumerate(row)), Poly())
+    return multiplier * sum(
+        (basis[i] * basis[j] * number(entry if i == j else 2 * entry) for i, row in enumerate(gram) for j, entry in enumerate(row)), Poly()
+    )
 
 
 def digest(certificate: dict[str, Any]) -> str:

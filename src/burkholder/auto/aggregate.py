@@ -20,7 +20,7 @@ from burkholder.auto.functions import exp8, log8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import MIX_LOG
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
-from burkholder.simd import all8, least, load8, most, store, total8, where_positive
+from burkholder.machine.vectors import all8, least, load8, most, store, total8, where_positive
 
 SHARE = 0.3
 FLOOR = 0.1

@@ -19,7 +19,7 @@ from burkholder.auto.plan import BETTING, LOGISTIC
 from burkholder.auto.stack import label_scale
 from burkholder.auto.state import HIGH, LOW, STEEPEST
 from burkholder.auto.tangent import GRID, WHOLE
-from burkholder.simd import all8, fused, least, load8, total8
+from burkholder.machine.vectors import all8, fused, least, load8, total8
 
 LIMIT = 30.0
 CAP = 50.0  # no weight grows beyond e⁵⁰ times its first size

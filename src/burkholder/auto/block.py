@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from burkholder.simd import EIGHT, _pointer, _vector, intrinsic
+from burkholder.machine.vectors import EIGHT, _pointer, _vector, intrinsic
 
 
 def _picked(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
@@ -29,8 +29,12 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
     a, b, c, d = rows
     low, high = _picked(builder, a, b, _EVEN), _picked(builder, c, d, _EVEN)
     odd_low, odd_high = _picked(builder, a, b, _ODD), _picked(builder, c, d, _ODD)
-    return [_picked(builder, low, high, _FIRST), _picked(builder, odd_low, odd_high, _FIRST),
-            _picked(builder, low, high, _LAST), _picked(builder, odd_low, odd_high, _LAST)]
+    return [
+        _picked(builder, low, high, _FIRST),
+        _picked(builder, odd_low, odd_high, _FIRST),
+        _picked(builder, low, high, _LAST),
+        _picked(builder, odd_low, odd_high, _LAST),
+    ]
 
 
 def _rows(context: Any, builder: Any, table_type: Any, table: Any, slot_type: Any, slots: Any, j: Any) -> list[Any]:
@@ -46,6 +50,7 @@ def _rows(context: Any, builder: Any, table_type: Any, table: Any, slot_type: An
 @intrinsic
 def columns(typingctx, table, slots, j):  # type: ignore[no-untyped-def]
     """The first four columns of the rows slots[j], …, slots[j+7] of the table."""
+
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         places = _rows(context, builder, sig.args[0], args[0], sig.args[1], args[1], args[2])
         halves = [builder.load(place, align=8) for place in places]
@@ -58,6 +63,7 @@ def columns(typingctx, table, slots, j):  # type: ignore[no-untyped-def]
 @intrinsic
 def put_columns(typingctx, table, slots, j, first, second, third, fourth):  # type: ignore[no-untyped-def]
     """Write the first four columns of the rows slots[j], …, slots[j+7], in this order."""
+
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         places = _rows(context, builder, sig.args[0], args[0], sig.args[1], args[1], args[2])
         joined = _turned(builder, list(args[3:]))

@@ -34,8 +34,8 @@ from burkholder.auto.state import (
     State,
 )
 from burkholder.auto.tangent import square_function
-from burkholder.certificates import Assumption, Certificate, Guarantee
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Assumption, Certificate, Guarantee
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,7 @@ class AutoCertificate(Certificate):
         data = super().to_dict()
         data["lanes"] = [vars(lane).copy() for lane in self.lanes]
         data["tangents"] = [
-            {"radius": t.radius, "bound": t.bound + t.lane.cost, "realised": t.realised + t.lane.cost}
-            for t in self.tangents
+            {"radius": t.radius, "bound": t.bound + t.lane.cost, "realised": t.realised + t.lane.cost} for t in self.tangents
         ]
         if self.betting is not None:
             data["betting"] = {"lean": self.betting.lean + self.betting.lane.cost, "push": self.betting.push}
@@ -129,8 +128,7 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
     costs = lane_costs(plan, state)
     paid = state.lane_loss - np.log(state.likelihood)
     lanes = tuple(
-        Lane(name, float(paid[k]) * unit, float(costs[k]) * unit, float(state.weight[k]))
-        for k, name in enumerate(lane_names(plan))
+        Lane(name, float(paid[k]) * unit, float(costs[k]) * unit, float(state.weight[k])) for k, name in enumerate(lane_names(plan))
     )
     tangents = tuple(_tangent(plan, state, k, unit, lanes[plan.tangents + k]) for k in range(len(RADII)))
     betting = _betting(plan, state, unit, lanes[plan.tangents + BETTING])
@@ -138,24 +136,42 @@ def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate
     best = min(lanes, key=lambda lane: lane.loss + lane.cost)
     learnt = float(s[LEARNT_LOSS]) * unit
     guarantees = [
-        Guarantee("against the lanes", f"cumulative loss ≤ this: loss of '{best.name}' ({best.loss:.6g}) + its cost",
-                  best.loss + best.cost, clipped == 0 or learnt == float(s[LOSS]) * unit),
+        Guarantee(
+            "against the lanes",
+            f"cumulative loss ≤ this: loss of '{best.name}' ({best.loss:.6g}) + its cost",
+            best.loss + best.cost,
+            clipped == 0 or learnt == float(s[LOSS]) * unit,
+        ),
         Guarantee("realised", "cumulative loss − smallest loss of a lane", learnt - min(t.loss for t in lanes)),
     ]
     for t in tangents:
-        guarantees.append(Guarantee(
-            f"regret, |u_i| ≤ {t.radius:g}",
-            f"loss − loss of any linear ⟨u, x̂⟩ ≤ this; shown by this very stream: {t.realised + t.lane.cost:.6g}",
-            t.bound + t.lane.cost, clipped == 0,
-        ))
-    guarantees.append(Guarantee(
-        "regret, any |u_i| ≤ R", f"loss − loss of any linear ⟨u, x̂⟩ ≤ this + R·{betting.push:.6g}, shown by this very stream",
-        betting.lean + betting.lane.cost, clipped == 0,
-    ))
+        guarantees.append(
+            Guarantee(
+                f"regret, |u_i| ≤ {t.radius:g}",
+                f"loss − loss of any linear ⟨u, x̂⟩ ≤ this; shown by this very stream: {t.realised + t.lane.cost:.6g}",
+                t.bound + t.lane.cost,
+                clipped == 0,
+            )
+        )
+    guarantees.append(
+        Guarantee(
+            "regret, any |u_i| ≤ R",
+            f"loss − loss of any linear ⟨u, x̂⟩ ≤ this + R·{betting.push:.6g}, shown by this very stream",
+            betting.lean + betting.lane.cost,
+            clipped == 0,
+        )
+    )
     return AutoCertificate(
-        learner="auto", loss=losses.name(loss), rounds=rounds, cumulative_loss=float(s[LOSS]) * unit,
-        potential=tangents[1].potential, guarantees=tuple(guarantees),
-        assumptions=_assumptions(plan, clipped), notes=_notes(plan, state, unit), lanes=lanes, tangents=tangents,
+        learner="auto",
+        loss=losses.name(loss),
+        rounds=rounds,
+        cumulative_loss=float(s[LOSS]) * unit,
+        potential=tangents[1].potential,
+        guarantees=tuple(guarantees),
+        assumptions=_assumptions(plan, clipped),
+        notes=_notes(plan, state, unit),
+        lanes=lanes,
+        tangents=tangents,
         betting=betting,
         learnt_loss=learnt,
     )
@@ -180,8 +196,13 @@ def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tange
     potential = float(state.bias[k]) + radius * sum(square_function(a, b) for a, b in zip(g, s))
     label_unit = float(state.scalars[UNIT])
     return Tangent(
-        radius=radius * label_unit, bound=bound * unit, realised=(paid + radius * slope) * unit, potential=potential * unit,
-        lane=lane, paid=paid * unit, slope=slope * unit / label_unit,
+        radius=radius * label_unit,
+        bound=bound * unit,
+        realised=(paid + radius * slope) * unit,
+        potential=potential * unit,
+        lane=lane,
+        paid=paid * unit,
+        slope=slope * unit / label_unit,
     )
 
 
@@ -200,26 +221,34 @@ def _betting(plan: Plan, state: State, unit: float, lane: Lane) -> Betting:
 def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:
     if plan.mixing == MIX_LOG or plan.steep or plan.range_given:
         return ()
-    return (Assumption(
-        "steady labels", "no label lies more than ten ranges outside the range of those before it",
-        limit=0.0, worst=float(clipped), violations=clipped,
-        still_holds="every guarantee, for the losses with those labels brought to the end of that interval",
-    ),)
+    return (
+        Assumption(
+            "steady labels",
+            "no label lies more than ten ranges outside the range of those before it",
+            limit=0.0,
+            worst=float(clipped),
+            violations=clipped,
+            still_holds="every guarantee, for the losses with those labels brought to the end of that interval",
+        ),
+    )
 
 
 def _notes(plan: Plan, state: State, unit: float) -> tuple[str, ...]:
     s = state.scalars
-    notes = ["comparators are linear in x̂: each feature over its running maximum"
-             + (", and the constant 1" if plan.intercept else "")]
+    notes = ["comparators are linear in x̂: each feature over its running maximum" + (", and the constant 1" if plan.intercept else "")]
     if plan.mixing == MIX_LOG:
         notes.append(f"clipping log-odds to ±30 cost at most {_log_clip(state):.2g}, included in the regret bounds")
     elif not plan.steep:
-        notes.append(f"clipping to the range of labels seen cost a tangent lane at most "
-                     f"{float(state.clip_cost.max()) * unit:.3g}, included in the regret bounds")
+        notes.append(
+            f"clipping to the range of labels seen cost a tangent lane at most "
+            f"{float(state.clip_cost.max()) * unit:.3g}, included in the regret bounds"
+        )
     if s[SURPRISES] > 0:
         cause = "a weight above 1" if plan.mixing == MIX_LOG else "a label outside the range seen or a weight above 1"
-        notes.append(f"{int(s[SURPRISES])} rounds paid more than the aggregation promises ({cause}): "
-                     f"{float(s[SURPRISE]) * unit:.4g} in all, measured and included in every cost")
+        notes.append(
+            f"{int(s[SURPRISES])} rounds paid more than the aggregation promises ({cause}): "
+            f"{float(s[SURPRISE]) * unit:.4g} in all, measured and included in every cost"
+        )
     if s[HEAVY] > 0:
         notes.append(f"{int(s[HEAVY])} rounds had a weight above 1")
     if plan.full_lanes and s[FULL_ON] == 0.0:

@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from burkholder.auto.inlined import inlined
-from burkholder.losses import (
-    Absolute,
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Logistic,
-    Pinball,
-    Squared,
-    derivative,
-    value,
-)
+from burkholder.losses import Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, derivative, value
 
 KINDS = (Logistic, Hinge, Squared, Absolute, Huber, Pinball, EpsilonInsensitive)
 

@@ -14,25 +14,28 @@ import numpy as np
 from burkholder.auto import features, kernel
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import Plan
-from burkholder.auto.state import (
-    FEATURES,
-    HEAVY,
-    LEARNT_LOSS,
-    LOSS,
-    ROUNDS,
-    WEIGHT_SUM,
-    State,
-    Work,
-    aligned,
-    copied,
-    grown,
-    new_work,
-)
-from burkholder.simd import load8, put
+from burkholder.auto.state import FEATURES, HEAVY, LEARNT_LOSS, LOSS, ROUNDS, WEIGHT_SUM, State, Work, aligned, copied, grown, new_work
+from burkholder.machine.vectors import load8, put
 
-OWN = ("scalars", "lanes", "bias", "jump", "clip_cost", "residual", "full_w", "full_p", "full_u", "full_d",
-       "full_drift", "full_variance", "stack_w", "stack_p", "weight",
-       "lane_loss", "likelihood")
+OWN = (
+    "scalars",
+    "lanes",
+    "bias",
+    "jump",
+    "clip_cost",
+    "residual",
+    "full_w",
+    "full_p",
+    "full_u",
+    "full_d",
+    "full_drift",
+    "full_variance",
+    "stack_w",
+    "stack_p",
+    "weight",
+    "lane_loss",
+    "likelihood",
+)
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
 LEAST = 1e-13  # no class is given less
 
@@ -41,11 +44,33 @@ LEAST = 1e-13  # no class is given less
 def of_class(many, c):  # type: ignore[no-untyped-def]
     """The state of one class: its own arrays, and the shared ones."""
     return State(
-        many.scalars[c], many.stat, many.lanes[c], many.slot_of, many.dense, many.dense_count, many.v0, many.drift,
-        many.wide, many.radii, many.bias[c], many.jump[c], many.clip_cost[c], many.residual[c], many.full_w[c],
-        many.full_p[c], many.full_u[c], many.full_d[c], many.full_drift[c], many.full_variance[c],
-        many.full_spec, many.stack_w[c], many.stack_p[c], many.weight[c], many.prior,
-        many.lane_loss[c], many.likelihood[c],
+        many.scalars[c],
+        many.stat,
+        many.lanes[c],
+        many.slot_of,
+        many.dense,
+        many.dense_count,
+        many.v0,
+        many.drift,
+        many.wide,
+        many.radii,
+        many.bias[c],
+        many.jump[c],
+        many.clip_cost[c],
+        many.residual[c],
+        many.full_w[c],
+        many.full_p[c],
+        many.full_u[c],
+        many.full_d[c],
+        many.full_drift[c],
+        many.full_variance[c],
+        many.full_spec,
+        many.stack_w[c],
+        many.stack_p[c],
+        many.weight[c],
+        many.prior,
+        many.lane_loss[c],
+        many.likelihood[c],
     )
 
 
@@ -53,10 +78,32 @@ def of_class(many, c):  # type: ignore[no-untyped-def]
 def work_of(works, c):  # type: ignore[no-untyped-def]
     """The scratch of one class: what was made of the row is shared."""
     return Work(
-        works.slot, works.raw, works.hat, works.tilde, works.waited, works.mark, works.stamp, works.out[c],
-        works.entry[c], works.played[c], works.exact[c], works.reach[c], works.step[c], works.shrink[c],
-        works.mixed[c], works.other[c], works.ratio, works.inverse, works.columns[c], works.spread[c], works.second, works.gain,
-        works.squares, works.narrow, works.bet, works.stake,
+        works.slot,
+        works.raw,
+        works.hat,
+        works.tilde,
+        works.waited,
+        works.mark,
+        works.stamp,
+        works.out[c],
+        works.entry[c],
+        works.played[c],
+        works.exact[c],
+        works.reach[c],
+        works.step[c],
+        works.shrink[c],
+        works.mixed[c],
+        works.other[c],
+        works.ratio,
+        works.inverse,
+        works.columns[c],
+        works.spread[c],
+        works.second,
+        works.gain,
+        works.squares,
+        works.narrow,
+        works.bet,
+        works.stake,
     )
 
 
@@ -201,5 +248,4 @@ def more_features(plan: Plan, many: Any, slots: int, ids: int) -> Any:
     if len(larger.stat) > lanes.shape[1]:
         lanes = aligned(len(lanes), len(larger.stat), lanes.shape[2])
         lanes[:, : many.lanes.shape[1]] = many.lanes
-    return many._replace(
-        stat=larger.stat, slot_of=larger.slot_of, dense=larger.dense, dense_count=larger.dense_count, lanes=lanes)
+    return many._replace(stat=larger.stat, slot_of=larger.slot_of, dense=larger.dense, dense_count=larger.dense_count, lanes=lanes)

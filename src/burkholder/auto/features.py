@@ -13,8 +13,8 @@ from burkholder.auto.block import columns, put_columns
 from burkholder.auto.functions import inverse_root
 from burkholder.auto.inlined import inlined
 from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
-from burkholder.compiled import compiled
-from burkholder.simd import all8, any_above, fused, least, load8, most, prefetch, put, size8, store, where_positive
+from burkholder.machine.compiling import compiled
+from burkholder.machine.vectors import all8, any_above, fused, least, load8, most, prefetch, put, size8, store, where_positive
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more

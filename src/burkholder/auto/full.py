@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from burkholder.auto.inlined import inlined
 from burkholder.auto.state import DELAY, FEATURES, FULL_ON, HIGH, LOW, ROUNDS
-from burkholder.simd import all8, fused, load8, poke, row8, store, total8, where_positive
-from burkholder.simd import put as put8
+from burkholder.machine.vectors import all8, fused, load8, poke, row8, store, total8, where_positive
+from burkholder.machine.vectors import put as put8
 
 
 @inlined

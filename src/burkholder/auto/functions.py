@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import register_jitable
 
-from burkholder.simd import all8, fused, intrinsic, least, most, size8, where_positive
+from burkholder.machine.vectors import all8, fused, intrinsic, least, most, size8, where_positive
 
 
 def _rough_roots() -> bool:
@@ -41,6 +41,7 @@ def _rough(builder: Any, a: Any, width: int) -> Any:
 @intrinsic
 def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
     """1/√a for 1e-300 ≤ a ≤ 1e300, to a few units in the last place; division and root are slow instructions."""
+
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         x, width = args[0], sig.args[0].width
         one, half = (ir.Constant(x.type, [number] * width) for number in (1.0, 0.5))
@@ -48,8 +49,7 @@ def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
             kind = ir.FunctionType(x.type, [x.type])
             square = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{width}f64")
             return builder.fdiv(one, builder.call(square, [x]))
-        fma = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(x.type, [x.type] * 3), f"llvm.fmuladd.v{width}f64")
+        fma = cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type] * 3), f"llvm.fmuladd.v{width}f64")
         root = _rough(builder, x, width)
         for _ in range(2):  # Newton: y ← y + y/2·(1 − x·y²), which doubles the digits
             short = builder.call(fma, [builder.fneg(builder.fmul(x, root)), root, one])
@@ -62,6 +62,7 @@ def inverse_root(typingctx, a):  # type: ignore[no-untyped-def]
 @intrinsic
 def _two_to(typingctx, shifted):  # type: ignore[no-untyped-def]
     """2^n of a double that carries the whole number n in its low bits."""
+
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         width = sig.args[0].width
         whole = ir.VectorType(ir.IntType(64), width)
@@ -74,6 +75,7 @@ def _two_to(typingctx, shifted):  # type: ignore[no-untyped-def]
 @intrinsic
 def _split(typingctx, x):  # type: ignore[no-untyped-def]
     """(n, m) with x = 2^n·m and m within [√½, √2), for x > 0 that is not subnormal."""
+
     def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
         width = sig.args[0].width
         whole = ir.VectorType(ir.IntType(64), width)

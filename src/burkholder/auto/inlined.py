@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from burkholder.auto.inlined import inlined
-from burkholder.simd import all8, fused, least, put, row8
+from burkholder.machine.vectors import all8, fused, least, put, row8
 
 
 @inlined

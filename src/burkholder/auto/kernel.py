@@ -24,7 +24,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
-from burkholder.simd import all8, lane, least, load8, most, size8, store, where_positive
+from burkholder.machine.vectors import all8, lane, least, load8, most, size8, store, where_positive
 
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label

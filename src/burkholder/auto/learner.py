@@ -14,20 +14,7 @@ from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.chosen import Chosen, chosen
 from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.result import Run
-from burkholder.auto.state import (
-    ETA,
-    FEATURES,
-    HIGH,
-    LOSS,
-    LOW,
-    ROUNDS,
-    UNIT,
-    State,
-    copied,
-    grown,
-    new_state,
-    new_work,
-)
+from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
 from burkholder.errors import BadInput
 
 FORMAT = 2  # of saved states
@@ -61,8 +48,14 @@ class Auto:
     """
 
     def __init__(
-        self, loss: Any = "logistic", *, intercept: bool = True, low: float | None = None,
-        high: float | None = None, full_features: int = 64, **options: float,
+        self,
+        loss: Any = "logistic",
+        *,
+        intercept: bool = True,
+        low: float | None = None,
+        high: float | None = None,
+        full_features: int = 64,
+        **options: float,
     ) -> None:
         self.loss = losses.get(loss, **options)
         if isinstance(self.loss, losses.Custom):
@@ -157,10 +150,17 @@ class Auto:
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays): plain data for JSON, and numpy arrays. `from_state` resumes bit for bit."""
         header = {
-            "learner": "auto", "format": FORMAT, "loss": losses.name(self.loss),
-            "options": dict(self.loss._asdict()), "intercept": bool(self.plan.intercept), "low": self.low,
-            "high": self.high, "full_features": self.plan.full_features, "unit_known": self._unit_known,
-            "names": list(self.names.ids), "rows": self.names.kind,
+            "learner": "auto",
+            "format": FORMAT,
+            "loss": losses.name(self.loss),
+            "options": dict(self.loss._asdict()),
+            "intercept": bool(self.plan.intercept),
+            "low": self.low,
+            "high": self.high,
+            "full_features": self.plan.full_features,
+            "unit_known": self._unit_known,
+            "names": list(self.names.ids),
+            "rows": self.names.kind,
         }
         return header, {name: array.copy() for name, array in self.state._asdict().items()}
 
@@ -170,8 +170,12 @@ class Auto:
         if header.get("learner") != "auto" or header.get("format") != FORMAT:
             raise BadInput("header", header.get("learner"), f"give the state of an Auto, format {FORMAT}")
         learner = cls(
-            header["loss"], intercept=header["intercept"], low=header["low"], high=header["high"],
-            full_features=header["full_features"], **header["options"],
+            header["loss"],
+            intercept=header["intercept"],
+            low=header["low"],
+            high=header["high"],
+            full_features=header["full_features"],
+            **header["options"],
         )
         missing = set(State._fields) - set(arrays)
         if missing:
@@ -232,8 +236,12 @@ class Auto:
         return float(kernel.predict_row(self.plan, self.state, self.work, ids, values))
 
     def _learn(
-        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64],
-        labels: NDArray[np.float64], weight: NDArray[np.float64],
+        self,
+        indptr: NDArray[np.int64],
+        ids: NDArray[np.int64],
+        values: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        weight: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         self._make_room(indptr, ids)
         scalars = self.state.scalars
@@ -244,8 +252,7 @@ class Auto:
             self._unit_known = True
         yhat, paid = np.empty(len(labels)), np.empty(len(labels))
         kernel.run_rows(
-            self.plan, self._inner_loss(), self.state, self.work, indptr, ids, values,
-            labels / scalars[UNIT], weight, yhat, paid,
+            self.plan, self._inner_loss(), self.state, self.work, indptr, ids, values, labels / scalars[UNIT], weight, yhat, paid
         )
         return yhat, paid * self._loss_unit()
 

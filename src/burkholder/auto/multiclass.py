@@ -13,8 +13,8 @@ from burkholder.auto import features, rows
 from burkholder.auto.chosen import chosen
 from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
 from burkholder.auto.state import FEATURES, State, copied
-from burkholder.certificates import Certificate, Guarantee
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Certificate, Guarantee
 
 FORMAT = 2  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
@@ -126,8 +126,7 @@ class AutoMulticlass:
         return self._learn(indptr, rows.large_ids(indices, self.names, grow=True), values, labels, weights)
 
     def _learn(
-        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64], labels: list[Any],
-        weight: NDArray[np.float64],
+        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64], labels: list[Any], weight: NDArray[np.float64]
     ) -> tuple[list[Any], NDArray[np.float64]]:
         """Stretches of rows between first appearances of classes, each in one compiled loop."""
         self._make_room(indptr, ids)
@@ -137,8 +136,17 @@ class AutoMulticlass:
             fresh = labels[start] not in self._places
             known = len(self._places)
             if fresh:
-                predicted.append(None if not known else self.classes[int(np.argmax(
-                    self._probabilities(ids[indptr[start]:indptr[start + 1]], values[indptr[start]:indptr[start + 1]])))])
+                predicted.append(
+                    None
+                    if not known
+                    else self.classes[
+                        int(
+                            np.argmax(
+                                self._probabilities(ids[indptr[start] : indptr[start + 1]], values[indptr[start] : indptr[start + 1]])
+                            )
+                        )
+                    ]
+                )
                 self._add(labels[start])
             stop = start + 1
             while not fresh and stop < len(labels) and labels[stop] in self._places:
@@ -148,8 +156,23 @@ class AutoMulticlass:
             places = np.array([self._places[label] for label in labels[part]])
             margins, ways = np.empty(len(self._places) + 1), np.empty((3, len(self._places) + 1))
             loops.run_classes(
-                self._pattern.plan, chosen(self._pattern.loss), self._many, self._works, len(self._places), self._blend,
-                indptr[start:stop + 1], ids, values, places, weight[part], self.way_losses, margins, ways, np.empty(3), found, lost,
+                self._pattern.plan,
+                chosen(self._pattern.loss),
+                self._many,
+                self._works,
+                len(self._places),
+                self._blend,
+                indptr[start : stop + 1],
+                ids,
+                values,
+                places,
+                weight[part],
+                self.way_losses,
+                margins,
+                ways,
+                np.empty(3),
+                found,
+                lost,
             )
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
@@ -182,19 +205,27 @@ class AutoMulticlass:
         """The log loss against the best of the three ways; each class has its own certificate as well."""
         bound = float(self.way_losses.min()) + math.log(3.0)
         return Certificate(
-            "auto-multiclass", "log", self.rounds, self.cumulative_loss,
-            guarantees=(Guarantee(
-                "against every way", "loss on rounds of known classes ≤ the best way's loss + ln 3", bound),),
+            "auto-multiclass",
+            "log",
+            self.rounds,
+            self.cumulative_loss,
+            guarantees=(Guarantee("against every way", "loss on rounds of known classes ≤ the best way's loss + ln 3", bound),),
             notes=(f"{len(self._places)} classes; first appearances are charged ln(known + 1)",),
         )
 
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays), for `from_state`."""
         header: dict[str, Any] = {
-            "learner": "auto-multiclass", "format": FORMAT, "classes": self.classes, "names": list(self.names.ids),
+            "learner": "auto-multiclass",
+            "format": FORMAT,
+            "classes": self.classes,
+            "names": list(self.names.ids),
             "rows": self.names.kind,
-            "rounds": self.rounds, "cumulative_loss": self.cumulative_loss, "options": self._options,
-            "way_losses": self.way_losses.tolist(), "blend": self._blend.tolist(),
+            "rounds": self.rounds,
+            "cumulative_loss": self.cumulative_loss,
+            "options": self._options,
+            "way_losses": self.way_losses.tolist(),
+            "blend": self._blend.tolist(),
         }
         used = len(self._places) + 1
         return header, {

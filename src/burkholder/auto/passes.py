@@ -7,7 +7,7 @@ from burkholder.auto import kalman, tangent
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import BETTING
 from burkholder.auto.state import LAST, ROUNDS
-from burkholder.simd import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
+from burkholder.machine.vectors import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
 
 
 @inlined

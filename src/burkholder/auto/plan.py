@@ -50,10 +50,7 @@ def full_lane_specs(plan: Plan) -> list[tuple[int, float, float, int, int]]:
     """(on x̃, v₀, Q, twin's place, step kind) of each full-covariance lane."""
     if not plan.full_lanes:
         return []
-    return [
-        (tilde, v0, q, 8 * group + twin, kind)
-        for group, kind in enumerate(plan.kinds[: plan.groups]) for tilde, v0, q, twin in FULL
-    ]
+    return [(tilde, v0, q, 8 * group + twin, kind) for group, kind in enumerate(plan.kinds[: plan.groups]) for tilde, v0, q, twin in FULL]
 
 
 def lane_names(plan: Plan) -> list[str]:
@@ -73,10 +70,7 @@ def prior(plan: Plan) -> list[float]:
     """Prior weight of every lane: stacks 0.25, tangents 0.05, betting 0.05, the Kalman lanes the rest."""
     diagonal, tangents, stacks = 8 * plan.groups, len(RADII), plan.groups
     each = (1.0 - STACK_SHARE - TANGENT_SHARE - BETTING_SHARE) / (diagonal + plan.full_lanes)
-    return (
-        [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents + [BETTING_SHARE]
-        + [STACK_SHARE / stacks] * stacks
-    )
+    return [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents + [BETTING_SHARE] + [STACK_SHARE / stacks] * stacks
 
 
 def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) -> Plan:
@@ -93,9 +87,17 @@ def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) 
     tangents = full + full_lanes
     stacks = tangents + len(RADII) + 1
     return Plan(
-        groups=len(kinds), kinds=(kinds[0], kinds[-1]), full_lanes=full_lanes, full_features=full_features, mixing=mixing,
+        groups=len(kinds),
+        kinds=(kinds[0], kinds[-1]),
+        full_lanes=full_lanes,
+        full_features=full_features,
+        mixing=mixing,
         quantile=loss.quantile if isinstance(loss, losses.Pinball) else 0.5,
         steep=4.0 if isinstance(loss, losses.Hinge) else 0.0,
-        intercept=int(intercept), range_given=int(range_given),
-        full=full, tangents=tangents, stacks=stacks, lanes=stacks + len(kinds),
+        intercept=int(intercept),
+        range_given=int(range_given),
+        full=full,
+        tangents=tangents,
+        stacks=stacks,
+        lanes=stacks + len(kinds),
     )

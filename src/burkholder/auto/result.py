@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.certificates import Certificate
 from burkholder.errors import MissingExtra
+from burkholder.learning.certificate import Certificate
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from burkholder.auto.full import kalman_step
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
 from burkholder.auto.state import FULL_ON, LABEL_SQUARES, LABELS
-from burkholder.simd import all8, fused, load8, row8, store, total8
+from burkholder.machine.vectors import all8, fused, load8, row8, store, total8
 
 DRIFT = 1e-5
 

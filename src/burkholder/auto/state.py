@@ -17,9 +17,28 @@ STATS = 8  # padded to a cache line
 
 # places in `scalars`
 (
-    ROUNDS, LOSS, FEATURES, UNIT, LOW, HIGH, LABELS, LABEL_SQUARES, RADIUS_SCALE, ETA, GAP, SURPRISE,
-    SURPRISES, CLIPPED_LABELS, LEARNT_LOSS, FULL_ON, HEAVY, WEIGHT_SUM,
-    RANGE, HAT_SQUARES, TILDE_SQUARES, STEEPEST,
+    ROUNDS,
+    LOSS,
+    FEATURES,
+    UNIT,
+    LOW,
+    HIGH,
+    LABELS,
+    LABEL_SQUARES,
+    RADIUS_SCALE,
+    ETA,
+    GAP,
+    SURPRISE,
+    SURPRISES,
+    CLIPPED_LABELS,
+    LEARNT_LOSS,
+    FULL_ON,
+    HEAVY,
+    WEIGHT_SUM,
+    RANGE,
+    HAT_SQUARES,
+    TILDE_SQUARES,
+    STEEPEST,
 ) = range(22)
 SCALARS = 22
 DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
@@ -104,7 +123,7 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     stat[0, [COUNT, MEAN, INVERSE, HEIGHT]] = 1.0
     rows = aligned(features, 16 * plan.groups + 8)
     for group in range(plan.groups):
-        rows[0, 16 * group + 8:16 * group + 16] = [v for v, _, _ in GROUP]
+        rows[0, 16 * group + 8 : 16 * group + 16] = [v for v, _, _ in GROUP]
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
     side = padded(plan.full_features + 1)
     full_p = aligned(plan.full_lanes, side, side)
@@ -122,16 +141,33 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     weight = aligned(lanes)
     weight[: plan.lanes] = prior(plan)
     return State(
-        scalars=scalars, stat=stat, lanes=rows,
-        slot_of=np.full(ids, -1, np.int32), dense=np.zeros(features, np.int64),
-        dense_count=np.zeros(1, np.int64), v0=copied(np.array([v for v, _, _ in GROUP])),
-        drift=copied(np.array([q for _, q, _ in GROUP])), wide=copied(np.array([float(w) for _, _, w in GROUP])),
-        radii=copied(np.array([*RADII, 0.0])), bias=aligned(4), jump=aligned(4), clip_cost=aligned(4), residual=aligned(lanes),
+        scalars=scalars,
+        stat=stat,
+        lanes=rows,
+        slot_of=np.full(ids, -1, np.int32),
+        dense=np.zeros(features, np.int64),
+        dense_count=np.zeros(1, np.int64),
+        v0=copied(np.array([v for v, _, _ in GROUP])),
+        drift=copied(np.array([q for _, q, _ in GROUP])),
+        wide=copied(np.array([float(w) for _, _, w in GROUP])),
+        radii=copied(np.array([*RADII, 0.0])),
+        bias=aligned(4),
+        jump=aligned(4),
+        clip_cost=aligned(4),
+        residual=aligned(lanes),
         full_w=aligned(plan.full_lanes, side),
-        full_p=full_p, full_u=aligned(plan.full_lanes, DELAY, side), full_d=aligned(plan.full_lanes, DELAY),
-        full_drift=aligned(plan.full_lanes, side), full_variance=copied(np.tile(specs[:, 1:2], (1, side))),
-        full_spec=specs, stack_w=stack_w, stack_p=stack_p, weight=weight, prior=copied(weight),
-        lane_loss=aligned(lanes), likelihood=copied(np.ones(lanes)),
+        full_p=full_p,
+        full_u=aligned(plan.full_lanes, DELAY, side),
+        full_d=aligned(plan.full_lanes, DELAY),
+        full_drift=aligned(plan.full_lanes, side),
+        full_variance=copied(np.tile(specs[:, 1:2], (1, side))),
+        full_spec=specs,
+        stack_w=stack_w,
+        stack_p=stack_p,
+        weight=weight,
+        prior=copied(weight),
+        lane_loss=aligned(lanes),
+        likelihood=copied(np.ones(lanes)),
     )
 
 
@@ -140,7 +176,7 @@ def aligned(*shape: int) -> NDArray[np.float64]:
     size = math.prod(shape)
     room = np.zeros(size + 8)
     start = -(room.ctypes.data // 8) % 8
-    return room[start:start + size].reshape(shape)
+    return room[start : start + size].reshape(shape)
 
 
 def copied(array: NDArray) -> NDArray:
@@ -158,16 +194,34 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
     touched += 8  # the last block of eight is filled up
     second = aligned(lanes)
     second[[plan.full + k for k, spec in enumerate(full_lane_specs(plan)) if spec[4] != plan.kinds[0]]] = 1.0
-    second[plan.stacks + 1:plan.stacks + plan.groups] = 1.0
+    second[plan.stacks + 1 : plan.stacks + plan.groups] = 1.0
     return Work(
-        slot=np.zeros(touched, np.int64), raw=aligned(touched), hat=aligned(touched),
-        tilde=aligned(touched), waited=aligned(touched), mark=np.zeros(features, np.int64),
-        stamp=np.zeros(1, np.int64), out=aligned(lanes + 8), entry=aligned(lanes), played=aligned(lanes),
-        exact=aligned(4), reach=aligned(lanes), step=aligned(lanes), shrink=aligned(lanes), mixed=aligned(lanes),
-        other=aligned(lanes), ratio=aligned(8), inverse=aligned(8),
+        slot=np.zeros(touched, np.int64),
+        raw=aligned(touched),
+        hat=aligned(touched),
+        tilde=aligned(touched),
+        waited=aligned(touched),
+        mark=np.zeros(features, np.int64),
+        stamp=np.zeros(1, np.int64),
+        out=aligned(lanes + 8),
+        entry=aligned(lanes),
+        played=aligned(lanes),
+        exact=aligned(4),
+        reach=aligned(lanes),
+        step=aligned(lanes),
+        shrink=aligned(lanes),
+        mixed=aligned(lanes),
+        other=aligned(lanes),
+        ratio=aligned(8),
+        inverse=aligned(8),
         columns=aligned(plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes)),
-        spread=aligned(2, padded(plan.full_features + 1)), second=second,
-        gain=copied(np.ones(8)), squares=np.ones(2), narrow=np.ones(1), bet=aligned(touched), stake=aligned(touched),
+        spread=aligned(2, padded(plan.full_features + 1)),
+        second=second,
+        gain=copied(np.ones(8)),
+        squares=np.ones(2),
+        narrow=np.ones(1),
+        bet=aligned(touched),
+        stake=aligned(touched),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from burkholder.auto.functions import coarse_exp8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC, SQUARED
-from burkholder.simd import all8, coarse_log2, fused, least, most, where_positive
+from burkholder.machine.vectors import all8, coarse_log2, fused, least, most, where_positive
 
 FLAT = 1e-6  # least curvature of the logistic loss: a saturated prediction still shrinks its variance
 LN2 = 0.6931471805599453

@@ -15,7 +15,7 @@ import math
 from burkholder.auto.functions import inverse_root
 from burkholder.auto.inlined import inlined
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
-from burkholder.simd import all4, fused, load4, most, put, row4, store
+from burkholder.machine.vectors import all4, fused, load4, most, put, row4, store
 
 GRID = float(1 << 20)
 WHOLE = 6755399441055744.0

@@ -11,7 +11,7 @@ import math
 
 from burkholder.auto.inlined import inlined
 from burkholder.auto.state import HAT_SQUARES, ROUNDS, TILDE_SQUARES
-from burkholder.simd import all8, fused, halves, load8, store, total8, where_positive
+from burkholder.machine.vectors import all8, fused, halves, load8, store, total8, where_positive
 
 
 @inlined

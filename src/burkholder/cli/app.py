@@ -44,16 +44,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _start(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True,
-                                        help="Print the version and stop.")) -> None:
+def _start(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop.")) -> None:
     """Online learning with guarantees you can check."""
 
 
 def build() -> typer.Typer:
     """The whole command."""
     # Plain help: drawing boxes would cost more time than everything else together.
-    commands = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None,
-                           pretty_exceptions_enable=False, callback=_start)
+    commands = typer.Typer(
+        no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, callback=_start
+    )
     for name, (module, function) in COMMANDS.items():
         command = found(module, function)
         if command is not None:

@@ -26,8 +26,16 @@ def audit(
     from burkholder.cli.console import emit
     from burkholder.cli.options import parsed
 
-    result, text = audited(file, yhat, target, loss, parsed(option or []), radius, geometry, {
-        "format": format, "drop": tuple(drop or ()), "intercept": intercept or None, "skip_bad": skip_bad or None})
+    result, text = audited(
+        file,
+        yhat,
+        target,
+        loss,
+        parsed(option or []),
+        radius,
+        geometry,
+        {"format": format, "drop": tuple(drop or ()), "intercept": intercept or None, "skip_bad": skip_bad or None},
+    )
     if json:
         emit(result)
     else:

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from burkholder import ledger, losses
+from burkholder import losses
 from burkholder.errors import BadInput, BadLine
+from burkholder.learning import ledger
 from burkholder.streams.audited import StreamAudit
 from burkholder.streams.readers import open_reader
 from burkholder.streams.readers.columns import NUMERIC
 
 
-def audited(file: str, yhat: str, target: str | None, loss: str, options: dict[str, Any], radius: float,
-            geometry: str, reading: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def audited(
+    file: str, yhat: str, target: str | None, loss: str, options: dict[str, Any], radius: float, geometry: str, reading: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
     """The certificate of the predictions in a table: as plain data, and as text."""
     audit = StreamAudit(loss=loss, geometry=geometry, **options)
     if not radius > 0.0:
@@ -38,16 +40,31 @@ def audited(file: str, yhat: str, target: str | None, loss: str, options: dict[s
             if lost.any():
                 raise BadLine(file, int(batch.line[np.argmax(lost)]), f"the prediction {yhat!r} is missing")
             kept = np.arange(width) != place
-            audit.run_batch(np.arange(batch.rows + 1) * (width - 1), indices[:, kept].ravel(), values[:, kept].ravel(),
-                            values[:, place], batch.y, batch.weight)
+            audit.run_batch(
+                np.arange(batch.rows + 1) * (width - 1),
+                indices[:, kept].ravel(),
+                values[:, kept].ravel(),
+                values[:, place],
+                batch.y,
+                batch.weight,
+            )
         skipped = reader.bad_lines
     certificate = audit.certificate()
     realised = certificate.realised(radius=radius)
     told = certificate.to_dict()
-    result = {"data": file, **told, "radius": radius, "geometry": geometry, "realised_regret_bound": realised,
-              "per_round": realised / certificate.rounds, "bad_lines": skipped}
+    result = {
+        "data": file,
+        **told,
+        "radius": radius,
+        "geometry": geometry,
+        "realised_regret_bound": realised,
+        "per_round": realised / certificate.rounds,
+        "bad_lines": skipped,
+    }
     if classes:
         result["error_rate"] = float(audit.ledger[ledger.ERRORS]) / certificate.rounds
-    text = (f"{certificate}\n  regret ≤ {realised:.6g} ({realised / certificate.rounds:.6g} a round) against every "
-            f"linear comparator of size {radius:g} ({geometry})")
+    text = (
+        f"{certificate}\n  regret ≤ {realised:.6g} ({realised / certificate.rounds:.6g} a round) against every "
+        f"linear comparator of size {radius:g} ({geometry})"
+    )
     return result, text + (f"\n  {skipped:,} malformed lines skipped" if skipped else "")

@@ -8,21 +8,11 @@ import typer
 
 
 def complete(
-    ratings: Annotated[
-        str, typer.Argument(help="csv, tsv or MovieLens file (.gz, .bz2, .xz too); - reads stdin")
-    ],
-    low: Annotated[
-        float | None, typer.Option(help="lowest rating; the file's own lowest if not given")
-    ] = None,
-    high: Annotated[
-        float | None, typer.Option(help="highest rating; the file's own highest if not given")
-    ] = None,
-    strategy: Annotated[
-        str, typer.Option(help="default, or sign-flip for the paper's own learner")
-    ] = "default",
-    rate: Annotated[
-        str | None, typer.Option(help="sign-flip: lowering, doubling, mixture or a number")
-    ] = None,
+    ratings: Annotated[str, typer.Argument(help="csv, tsv or MovieLens file (.gz, .bz2, .xz too); - reads stdin")],
+    low: Annotated[float | None, typer.Option(help="lowest rating; the file's own lowest if not given")] = None,
+    high: Annotated[float | None, typer.Option(help="highest rating; the file's own highest if not given")] = None,
+    strategy: Annotated[str, typer.Option(help="default, or sign-flip for the paper's own learner")] = "default",
+    rate: Annotated[str | None, typer.Option(help="sign-flip: lowering, doubling, mixture or a number")] = None,
     radius: Annotated[float | None, typer.Option(help="sign-flip: nuclear norm of the comparators")] = None,
     fast: Annotated[bool, typer.Option("--fast", help="four block steps a round")] = False,
     file_order: Annotated[bool, typer.Option("--file-order", help="ignore times in the file")] = False,

@@ -11,8 +11,7 @@ from burkholder.cli.console import emit, say
 
 
 def discover(
-    source: Annotated[str, typer.Argument(
-        metavar="NAME|FILE", help="a name of the list, or a Python file that defines `problem`")] = "",
+    source: Annotated[str, typer.Argument(metavar="NAME|FILE", help="a name of the list, or a Python file that defines `problem`")] = "",
     list_: Annotated[bool, typer.Option("--list", help="the names of the catalogue")] = False,
     output: Annotated[Path | None, typer.Option(help="where to write the certificate [NAME.json]")] = None,
     json: Annotated[bool, typer.Option("--json", help="one JSON value on standard output")] = False,

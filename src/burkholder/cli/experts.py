@@ -41,8 +41,16 @@ def experts(
     options: dict[str, Any] = {} if quantile is None else {"quantile": quantile}
     wanted = None if experts is None else [name.strip() for name in experts.split(",")]
     names, forecasts, targets, groups, left_out, bad_lines = read_forecasts(
-        file, target, wanted, by, format, header=header, delimiter=delimiter, skip_bad=skip_bad or None,
-        classes=losses.is_classification(losses.get(loss, **options)))
+        file,
+        target,
+        wanted,
+        by,
+        format,
+        header=header,
+        delimiter=delimiter,
+        skip_bad=skip_bad or None,
+        classes=losses.is_classification(losses.get(loss, **options)),
+    )
     began = time.perf_counter()
     label = np.array(groups)
     summed = dict.fromkeys(("mean_loss", "average_loss", "best_convex_loss", "gap"), 0.0)
@@ -68,12 +76,23 @@ def experts(
     n = targets.size
     means = {key: total / n for key, total in summed.items()}
     result: dict[str, Any] = {
-        "rounds": n, "loss": loss, "method": method, "learners": len(set(groups)),
-        "mean_loss": means["mean_loss"], "best_expert": names[int(np.argmin(per_expert))],
-        "best_expert_loss": float(np.min(per_expert)) / n, "average_loss": means["average_loss"],
-        "best_convex_loss": means["best_convex_loss"], "best_convex_gap": means["gap"],
-        "bound": bound if np.isfinite(bound) else None, "bound_per_round": bound / n, "realised": realised,
-        "experts": names, "left_out": left_out, "bad_lines": bad_lines, "seconds": time.perf_counter() - began,
+        "rounds": n,
+        "loss": loss,
+        "method": method,
+        "learners": len(set(groups)),
+        "mean_loss": means["mean_loss"],
+        "best_expert": names[int(np.argmin(per_expert))],
+        "best_expert_loss": float(np.min(per_expert)) / n,
+        "average_loss": means["average_loss"],
+        "best_convex_loss": means["best_convex_loss"],
+        "best_convex_gap": means["gap"],
+        "bound": bound if np.isfinite(bound) else None,
+        "bound_per_round": bound / n,
+        "realised": realised,
+        "experts": names,
+        "left_out": left_out,
+        "bad_lines": bad_lines,
+        "seconds": time.perf_counter() - began,
     }
     if weights is not None:
         np.savetxt(weights, used, delimiter=",", header=",".join(run.names), comments="", fmt="%.9g")
@@ -105,7 +124,6 @@ def _show(result: dict[str, Any], names: list[str], per_expert: Any, certificate
     if result["bad_lines"]:
         console.print(f"{result['bad_lines']:,} malformed lines skipped.")
     shown = "none" if result["bound"] is None else f"{result['bound']:.6g}"
-    console.print(f"Regret to that mixture over all rounds: promised ≤ {shown}, realised ≤ "
-                  f"{result['realised']:.6g}.")
+    console.print(f"Regret to that mixture over all rounds: promised ≤ {shown}, realised ≤ {result['realised']:.6g}.")
     if certificate is not None:
         console.print(str(certificate), markup=False, highlight=False, soft_wrap=True)

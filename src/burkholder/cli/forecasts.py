@@ -26,8 +26,9 @@ class Forecasts(NamedTuple):
     bad_lines: int
 
 
-def read_forecasts(path: str, target: str | None, experts: Sequence[str] | None = None, by: str | None = None,
-                   format: str | None = None, **reading: Any) -> Forecasts:
+def read_forecasts(
+    path: str, target: str | None, experts: Sequence[str] | None = None, by: str | None = None, format: str | None = None, **reading: Any
+) -> Forecasts:
     """Every row of a table; without a list of experts, all columns of numbers beside target and group are forecasts.
 
     >>> import tempfile, pathlib
@@ -58,8 +59,7 @@ def read_forecasts(path: str, target: str | None, experts: Sequence[str] | None 
                 groups += [name.removeprefix(f"{by}=") for name in islice(reader.names(batch), group, None, plan.count)]
         skipped = reader.bad_lines
     left_out = [name for name, kind in zip(plan.names, plan.kind) if kind == DROPPED]
-    return Forecasts([plan.names[column] for column in chosen], np.concatenate(values), np.concatenate(y), groups,
-                     left_out, skipped)
+    return Forecasts([plan.names[column] for column in chosen], np.concatenate(values), np.concatenate(y), groups, left_out, skipped)
 
 
 def _chosen(plan: Plan, experts: Sequence[str] | None, by: str | None, format: str) -> list[int]:

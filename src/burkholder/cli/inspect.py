@@ -9,12 +9,8 @@ import typer
 
 
 def inspect(
-    file: Annotated[
-        Path, typer.Argument(help="A file written by `burkholder learn --save` or `burkholder.save`.")
-    ],
-    certificate: Annotated[
-        bool, typer.Option("--certificate", help="Load the learner and show its certificate.")
-    ] = False,
+    file: Annotated[Path, typer.Argument(help="A file written by `burkholder learn --save` or `burkholder.save`.")],
+    certificate: Annotated[bool, typer.Option("--certificate", help="Load the learner and show its certificate.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Check a model file and say what is in it."""
@@ -48,7 +44,5 @@ def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
         if isinstance(value, dict) and value:
             lines += _flat(value, f"{prefix}{key}.")
         elif value not in (None, [], {}):
-            lines.append(
-                (f"{prefix}{key}", value if not isinstance(value, list) else ", ".join(map(str, value)))
-            )
+            lines.append((f"{prefix}{key}", value if not isinstance(value, list) else ", ".join(map(str, value))))
     return lines

@@ -11,38 +11,47 @@ ROWS, COLUMNS, OUTPUT = "Rows", "Columns of a table", "Output"
 
 
 def learn(
-    data: Annotated[str | None, typer.Argument(
-        help="File, folder of arrays, or '-' for standard input. Without it: the electricity stream shipped here.",
-    )] = None,
+    data: Annotated[
+        str | None,
+        typer.Argument(help="File, folder of arrays, or '-' for standard input. Without it: the electricity stream shipped here."),
+    ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict; -1 is the last.")] = None,
     format: Annotated[str | None, typer.Option(help="csv, parquet, libsvm, vw or npz. Found out if not given.")] = None,
-    loss: Annotated[str | None, typer.Option(
-        help="absolute, squared, huber, pinball, epsilon-insensitive, logistic or hinge. If not given: logistic when "
-             "the first labels are two classes, else squared.")] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="absolute, squared, huber, pinball, epsilon-insensitive, logistic or hinge. If not given: logistic when "
+            "the first labels are two classes, else squared."
+        ),
+    ] = None,
     learner: Annotated[str, typer.Option(help="Which learner; see `burkholder list`.")] = "auto",
-    option: Annotated[list[str] | None, typer.Option(
-        help="key=value for the learner or the loss, such as radius=10 or quantile=0.9. May be repeated.")] = None,
-    radius: Annotated[float | None, typer.Option(
-        help="Size of the comparators the bounds are stated for. If not given: the learner's own, or 1.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="key=value for the learner or the loss, such as radius=10 or quantile=0.9. May be repeated.")
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Size of the comparators the bounds are stated for. If not given: the learner's own, or 1.")
+    ] = None,
     passes: Annotated[int, typer.Option(help="How often to go through the data.", min=1)] = 1,
     intercept: Annotated[bool, typer.Option(help="Add a constant feature.")] = True,
     weight: Annotated[str | None, typer.Option(help="Column of importance weights.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. May be repeated.")] = None,
-    categorical: Annotated[list[str] | None, typer.Option(
-        help="Column to read as words although it looks like numbers. May be repeated.")] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Column to read as words although it looks like numbers. May be repeated.")
+    ] = None,
     positive: Annotated[str | None, typer.Option(help="The target's word for class 1.")] = None,
     header: Annotated[bool | None, typer.Option(help="Whether the first line names the columns.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the columns.")] = None,
     bits: Annotated[int | None, typer.Option(help="Hash words to 2^bits features.")] = None,
     skip_bad: Annotated[bool, typer.Option(help="Count malformed lines and go on.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Keep the learner's state in 32 bits.")] = False,
-    predictions: Annotated[Path | None, typer.Option(
-        help="Write one progressive prediction per row here ('-': standard output).")] = None,
+    predictions: Annotated[Path | None, typer.Option(help="Write one progressive prediction per row here ('-': standard output).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the learner to this file when the data end.")] = None,
-    load: Annotated[Path | None, typer.Option(
-        help="Go on with the learner in this file; take up the run again if it was interrupted.")] = None,
-    checkpoint_every: Annotated[int | None, typer.Option(
-        help="Also save after every so many rows, so that a killed run can be taken up again.")] = None,
+    load: Annotated[
+        Path | None, typer.Option(help="Go on with the learner in this file; take up the run again if it was interrupted.")
+    ] = None,
+    checkpoint_every: Annotated[
+        int | None, typer.Option(help="Also save after every so many rows, so that a killed run can be taken up again.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with charts of the run here (.html).")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line and no summary.")] = False,
@@ -59,16 +68,32 @@ def learn(
         recorder = Recorder(str(report), radius)
 
     given: dict[str, Any] = {
-        "format": format, "target": target, "weight": weight, "drop": tuple(drop or ()), "positive": positive,
-        "categorical": tuple(categorical or ()), "header": header, "delimiter": delimiter, "bits": bits,
-        "intercept": intercept or None, "skip_bad": skip_bad or None,
+        "format": format,
+        "target": target,
+        "weight": weight,
+        "drop": tuple(drop or ()),
+        "positive": positive,
+        "categorical": tuple(categorical or ()),
+        "header": header,
+        "delimiter": delimiter,
+        "bits": bits,
+        "intercept": intercept or None,
+        "skip_bad": skip_bad or None,
     }
     session = Session(
-        data=shipped() if data is None else data, name="electricity (shipped)" if data is None else data,
-        reading=given, loss=loss, learner=learner, options=option or [], radius=radius, passes=passes,
-        dtype="float32" if float32 else "float64", predictions=None if predictions is None else str(predictions),
-        quiet=quiet, recorder=recorder, checkpoints=Checkpoints(
-            None if load is None else str(load), None if save is None else str(save), checkpoint_every),
+        data=shipped() if data is None else data,
+        name="electricity (shipped)" if data is None else data,
+        reading=given,
+        loss=loss,
+        learner=learner,
+        options=option or [],
+        radius=radius,
+        passes=passes,
+        dtype="float32" if float32 else "float64",
+        predictions=None if predictions is None else str(predictions),
+        quiet=quiet,
+        recorder=recorder,
+        checkpoints=Checkpoints(None if load is None else str(load), None if save is None else str(save), checkpoint_every),
     )
     session.run()
     if recorder is not None:

@@ -7,9 +7,7 @@ from typing import Annotated
 import typer
 
 
-def list_names(
-    json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
-) -> None:
+def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False) -> None:
     """Learners, losses, functions and file formats, with one line each."""
     from burkholder import functions, losses
     from burkholder.cli.console import emit
@@ -17,14 +15,25 @@ def list_names(
 
     catalogue = {name: entry.about for name, entry in functions.CATALOGUE.items()}
     names = {
-        "learners": {"auto": "nothing to tune: several learners side by side, aggregated with a guarantee",
-                     **{name: about for name, about in catalogue.items() if usable(name)}},
+        "learners": {
+            "auto": "nothing to tune: several learners side by side, aggregated with a guarantee",
+            **{name: about for name, about in catalogue.items() if usable(name)},
+        },
         "losses": {name: (kind.__doc__ or "").strip().splitlines()[0] for name, kind in losses.LOSSES.items()},
         "functions": catalogue,
-        "formats": dict(zip(FORMATS, (
-            "delimited text with or without a header", "Parquet (needs burkholder[io])",
-            "label id:value …", "Vowpal Wabbit text", "stored arrays, .npz or a folder of .npy files",
-        ), strict=True)),
+        "formats": dict(
+            zip(
+                FORMATS,
+                (
+                    "delimited text with or without a header",
+                    "Parquet (needs burkholder[io])",
+                    "label id:value …",
+                    "Vowpal Wabbit text",
+                    "stored arrays, .npz or a folder of .npy files",
+                ),
+                strict=True,
+            )
+        ),
     }
     if json:
         emit(names)

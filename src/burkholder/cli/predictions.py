@@ -45,8 +45,11 @@ class Predictions:
         if not os.path.exists(partial) and os.path.exists(str(self.path)):
             os.replace(str(self.path), partial)  # the run had ended: its file had its name already
         if (os.path.getsize(partial) if os.path.exists(partial) else 0) < length:
-            raise BadInput("predictions", self.path, f"{length} bytes of the interrupted run's predictions must be in "
-                           f"{partial}; start afresh without --load")
+            raise BadInput(
+                "predictions",
+                self.path,
+                f"{length} bytes of the interrupted run's predictions must be in {partial}; start afresh without --load",
+            )
         os.truncate(partial, length)
         return open(partial, "a", encoding="ascii")
 

@@ -11,11 +11,12 @@ import numpy as np
 from burkholder import functions
 from burkholder.errors import BadInput
 from burkholder.functions.base import positive
-from burkholder.learner import Learner
+from burkholder.learning.learner import Learner
 
 
-def promised(learner: str, loss: str, rounds: int, norm: float, radius: float, features: int,
-             for_loss: dict[str, Any], for_learner: dict[str, Any]) -> dict[str, Any]:
+def promised(
+    learner: str, loss: str, rounds: int, norm: float, radius: float, features: int, for_loss: dict[str, Any], for_learner: dict[str, Any]
+) -> dict[str, Any]:
     """The promise for n rounds of features of that size and the steepest derivative the loss allows.
 
     A depends on the stream through sums only, so n equal rounds are one round with its sums n times over.
@@ -31,14 +32,22 @@ def promised(learner: str, loss: str, rounds: int, norm: float, radius: float, f
     x = np.full(features, norm) if getattr(built, "separable", False) else norm * np.eye(1, features)[0]
     size = next((float(np.max(seen)) / limit for seen, limit in built.sizes(x).values()), 1.0)
     if size > 1.0 + 1e-12:
-        raise BadInput("norm", norm, f"this learner assumes features no larger than {norm / size:g}; "
-                       "raise its feature_bound with --option")
+        raise BadInput("norm", norm, f"this learner assumes features no larger than {norm / size:g}; raise its feature_bound with --option")
     one = built.advance(built.zero(features), x, np.asarray(0.0), np.asarray(lipschitz))
     many = tuple(part * rounds for part in one[:3]) + tuple(one[3:])
     value = float(built.ball(radius, many))
-    return {"learner": learner, "loss": loss, "rounds": rounds, "norm": norm, "radius": radius, "features": features,
-            "lipschitz": lipschitz, "bound": value, "per_round": value / rounds,
-            "finite": math.isfinite(value)}
+    return {
+        "learner": learner,
+        "loss": loss,
+        "rounds": rounds,
+        "norm": norm,
+        "radius": radius,
+        "features": features,
+        "lipschitz": lipschitz,
+        "bound": value,
+        "per_round": value / rounds,
+        "finite": math.isfinite(value),
+    }
 
 
 def _parameters(name: str) -> Any:

@@ -27,9 +27,22 @@ def shipped() -> str:
 class Session:
     """Reads, learns, counts. `complete` is False until the last row of the last pass was learned."""
 
-    def __init__(self, data: str, name: str, reading: dict[str, Any], loss: str | None, learner: str,
-                 options: list[str], radius: float | None, passes: int, dtype: str, predictions: str | None,
-                 quiet: bool, checkpoints: Any = None, recorder: Any = None) -> None:
+    def __init__(
+        self,
+        data: str,
+        name: str,
+        reading: dict[str, Any],
+        loss: str | None,
+        learner: str,
+        options: list[str],
+        radius: float | None,
+        passes: int,
+        dtype: str,
+        predictions: str | None,
+        quiet: bool,
+        checkpoints: Any = None,
+        recorder: Any = None,
+    ) -> None:
         if passes > 1 and data == "-":
             raise BadInput("passes", passes, "standard input can be read once only; give a file")
         if radius is not None and not 0.0 < radius < float("inf"):
@@ -209,14 +222,27 @@ class Session:
         if self._audited:
             told["notes"].append("the realised regret is against ‖w‖₂ ≤ radius on the features as they were read, by audit")
         return {
-            "data": self.name, "format": self.format, "rounds": rounds, "passes": self.passes,
-            "features": self.features, "loss": losses.name(self.loss), "learner": self.learner_name,
-            "mean_loss": self.mean_loss, "error_rate": self.error_rate,
+            "data": self.name,
+            "format": self.format,
+            "rounds": rounds,
+            "passes": self.passes,
+            "features": self.features,
+            "loss": losses.name(self.loss),
+            "learner": self.learner_name,
+            "mean_loss": self.mean_loss,
+            "error_rate": self.error_rate,
             "cumulative_loss": self.learner.cumulative_loss,
-            "bound": self._bound("bound"), "realised_regret_bound": self._bound("realised"), "radius": self._radius(),
-            "potential": certificate.potential, "guarantees": told["guarantees"],
-            "assumptions": told["assumptions"], "valid": told["valid"], "notes": told["notes"],
-            "bad_lines": self.bad_lines, "complete": self.complete, "seconds": self.seconds,
+            "bound": self._bound("bound"),
+            "realised_regret_bound": self._bound("realised"),
+            "radius": self._radius(),
+            "potential": certificate.potential,
+            "guarantees": told["guarantees"],
+            "assumptions": told["assumptions"],
+            "valid": told["valid"],
+            "notes": told["notes"],
+            "bad_lines": self.bad_lines,
+            "complete": self.complete,
+            "seconds": self.seconds,
             "rounds_per_second": self._learned / self.seconds if self.seconds > 0.0 else None,
         }
 

@@ -7,7 +7,4 @@ from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
 from burkholder.discovery.statistics import Statistic, suggest
 
-__all__ = [
-    "Found", "FoundFunction", "NotFound", "Problem", "ProofCertificate", "Statistic",
-    "discover", "names", "problem", "suggest",
-]
+__all__ = ["Found", "FoundFunction", "NotFound", "Problem", "ProofCertificate", "Statistic", "discover", "names", "problem", "suggest"]

@@ -16,28 +16,37 @@ from burkholder.errors import BadInput
 
 
 def zigzag(p: int) -> Problem:
-    return Problem(f"zigzag-{p}", "zigzag", f"x**{p} - C*y**{p}",
-                   known=(p - 1) ** p, words=f"E|f|^{p} ≤ C·E|g|^{p} for dg = ±df, sharp (p-1)^p")
+    return Problem(
+        f"zigzag-{p}", "zigzag", f"x**{p} - C*y**{p}", known=(p - 1) ** p, words=f"E|f|^{p} ≤ C·E|g|^{p} for dg = ±df, sharp (p-1)^p"
+    )
 
 
 def orthogonal(p: int) -> Problem:
-    return Problem(f"orthogonal-{p}", "orthogonal", f"x**{p} - C*y**{p}",
-                   known=1 / math.tan(math.pi / (2 * p)) ** p,
-                   words=f"E|f|^{p} ≤ C·E|g|^{p}, f = ∫H dB, g = ∫H dB', sharp cot^p(π/2p)")
+    return Problem(
+        f"orthogonal-{p}",
+        "orthogonal",
+        f"x**{p} - C*y**{p}",
+        known=1 / math.tan(math.pi / (2 * p)) ** p,
+        words=f"E|f|^{p} ≤ C·E|g|^{p}, f = ∫H dB, g = ∫H dB', sharp cot^p(π/2p)",
+    )
 
 
 def decoupled(p: int) -> Problem:
     known = (1 + math.sqrt(2)) ** 4 if p == 4 else None
-    return Problem(f"decoupled-{p}", "dyadic", f"x**{p} - C*y**{p}", known=known,
-                   statistic={"x": "e1*d", "y": "e2*d"},
-                   words=f"E|Σe_t v_t|^{p} ≤ C·E|Σe'_t v_t|^{p}, e' independent of the signs e that choose v")
+    return Problem(
+        f"decoupled-{p}",
+        "dyadic",
+        f"x**{p} - C*y**{p}",
+        known=known,
+        statistic={"x": "e1*d", "y": "e2*d"},
+        words=f"E|Σe_t v_t|^{p} ≤ C·E|Σe'_t v_t|^{p}, e' independent of the signs e that choose v",
+    )
 
 
 def smoothness(p: int, d: int = 2) -> Problem:
     norm = " + ".join(f"x{i}**{p}" for i in range(1, d + 1))
     name = f"smoothness-{p}" + (f"-dimension-{d}" if d != 2 else "")
-    return Problem(name, "smooth", norm=norm, p=p, known=p - 1,
-                   words=f"E‖f‖² ≤ C·ΣE‖df‖² in l_{p} of dimension {d}, sharp p-1")
+    return Problem(name, "smooth", norm=norm, p=p, known=p - 1, words=f"E‖f‖² ≤ C·ΣE‖df‖² in l_{p} of dimension {d}, sharp p-1")
 
 
 def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -> Problem:
@@ -45,34 +54,59 @@ def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -
     if martingale not in step:
         raise BadInput("martingale", martingale, "choose dyadic or general")
     known: dict[tuple[int, str, bool], float | int] = {
-        (p, "general", False): (p - 1) ** p, (4, "dyadic", False): (3 + math.sqrt(6)) ** 2,
-        (4, "dyadic", True): 1 / (3 - math.sqrt(6)) ** 2}
+        (p, "general", False): (p - 1) ** p,
+        (4, "dyadic", False): (3 + math.sqrt(6)) ** 2,
+        (4, "dyadic", True): 1 / (3 - math.sqrt(6)) ** 2,
+    }
     left, right = f"x**{p}", f"s**{p // 2}"
     name = f"square-function-{p}-{martingale}" + ("-reverse" if reverse else "")
     target = f"{right} - C*{left}" if reverse else f"{left} - C*{right}"
     words = f"E S^{p} ≤ C·E f^{p}" if reverse else f"E f^{p} ≤ C·E S^{p}"
-    return Problem(name, martingale, target, statistic=step[martingale],
-                   known=known.get((p, martingale, reverse)), words=f"{words}, {martingale}, S² = Σdf²")
+    return Problem(
+        name,
+        martingale,
+        target,
+        statistic=step[martingale],
+        known=known.get((p, martingale, reverse)),
+        words=f"{words}, {martingale}, S² = Σdf²",
+    )
 
 
 def strongly_convex() -> Problem:
-    return Problem("strongly-convex", "logarithmic", "x**2/2", power=1, known=Fraction(1, 2),
-                   words="E f²/2m ≤ C·E log(m/λ), m = λ+Σd²: strongly convex losses, L = ρ = 1, sharp L²/2ρ")
+    return Problem(
+        "strongly-convex",
+        "logarithmic",
+        "x**2/2",
+        power=1,
+        known=Fraction(1, 2),
+        words="E f²/2m ≤ C·E log(m/λ), m = λ+Σd²: strongly convex losses, L = ρ = 1, sharp L²/2ρ",
+    )
 
 
 CATALOGUE: dict[str, Callable[[], Problem]] = {
     **{f"zigzag-{p}": partial(zigzag, p) for p in (3, 4, 5, 6, 8)},
     **{f"decoupled-{p}": partial(decoupled, p) for p in (4, 6)},
     **{f"orthogonal-{p}": partial(orthogonal, p) for p in (4, 6)},
-    **{f"square-function-4-{kind}{'-reverse' * reverse}": partial(square_function, 4, kind, reverse)
-       for kind in ("dyadic", "general") for reverse in (False, True)},
+    **{
+        f"square-function-4-{kind}{'-reverse' * reverse}": partial(square_function, 4, kind, reverse)
+        for kind in ("dyadic", "general")
+        for reverse in (False, True)
+    },
     **{f"smoothness-{p}": partial(smoothness, p) for p in (4, 6)},
-    "strongly-convex": strongly_convex}
+    "strongly-convex": strongly_convex,
+}
 FAMILIES: dict[str, Callable[..., Problem]] = {
-    "zigzag": zigzag, "orthogonal": orthogonal, "decoupled": decoupled, "smoothness": smoothness,
-    "square-function": square_function, "strongly-convex": strongly_convex}
-SPELLING = re.compile(r"(?P<family>[a-z-]+?)-(?P<p>\d+)(-(?P<martingale>dyadic|general))?(?P<reverse>-reverse)?"
-                      r"(-dimension-(?P<d>\d+))?")
+    "zigzag": zigzag,
+    "orthogonal": orthogonal,
+    "decoupled": decoupled,
+    "smoothness": smoothness,
+    "square-function": square_function,
+    "strongly-convex": strongly_convex,
+}
+SPELLING = re.compile(
+    r"(?P<family>[a-z-]+?)-(?P<p>\d+)(-(?P<martingale>dyadic|general))?(?P<reverse>-reverse)?"
+    r"(-dimension-(?P<d>\d+))?"
+)
 
 
 def names() -> list[str]:
@@ -103,8 +137,12 @@ def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
             raise BadInput("parameters", parameters, f"{text}: {error}") from None
     named = SPELLING.fullmatch(text)
     if named and named["family"] in FAMILIES and not parameters:
-        given = {"p": int(named["p"]), "martingale": named["martingale"], "reverse": bool(named["reverse"]),
-                 "d": named["d"] and int(named["d"])}
+        given = {
+            "p": int(named["p"]),
+            "martingale": named["martingale"],
+            "reverse": bool(named["reverse"]),
+            "d": named["d"] and int(named["d"]),
+        }
         return problem(named["family"], **{key: value for key, value in given.items() if value})
     if text.endswith(".py"):
         return from_file(Path(text))

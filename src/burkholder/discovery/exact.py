@@ -56,8 +56,7 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
         from flint import fmpq, fmpq_mat
     except ImportError:
         raise MissingExtra("python-flint", "discover") from None
-    columns: list[Vector] = [{r: -c / unit for r, c in column.items()}
-                             for column, unit in zip(program.linear, program.units)]
+    columns: list[Vector] = [{r: -c / unit for r, c in column.items()} for column, unit in zip(program.linear, program.units)]
     start = [Fraction(round(v * float(u) * 2**bits), 2**bits) for v, u in zip(solution.theta, program.units)]
     for block, gram in zip(program.blocks, solution.grams):
         for i in range(block.size):
@@ -66,8 +65,7 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
                 columns.append(once if i == j else {r: 2 * c for r, c in once.items()})
                 start.append(Fraction(round(float(gram[i, j] + gram[j, i]) * 2 ** (bits - 1)), 2**bits))
     k = constant**program.problem.exponent
-    residual = [program.right.get(r, Fraction(0)) + k * program.slope.get(r, Fraction(0))
-                for r in range(program.count)]
+    residual = [program.right.get(r, Fraction(0)) + k * program.slope.get(r, Fraction(0)) for r in range(program.count)]
     for column, value in zip(columns, start):
         for r, c in column.items():
             residual[r] -= c * value
@@ -87,7 +85,7 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
         moves = [Fraction(int(step[j, 0].p), int(step[j, 0].q)) for j in range(len(columns))]
         start = [value + move for value, move in zip(start, moves)]
     theta = [value / unit for value, unit in zip(start, program.units)]
-    rest = iter(start[len(theta):])
+    rest = iter(start[len(theta) :])
     triangles = [[[next(rest) for _ in range(i + 1)] for i in range(block.size)] for block in program.blocks]
     return theta, triangles
 
@@ -151,19 +149,27 @@ def write(program: Program, constant: Fraction, exact: Exact) -> dict[str, Any]:
                 continue
             outer = monomial(tuple(map(add, shape.factor, block.multiplier)), shape.variables)
             # Scaled variables are the stated ones over their scale: absorb it into basis and Gram matrix.
-            basis = [Poly({m: c / program.stretch(m) for c, b in zip(row, block.basis) if c
-                           for m in [monomial(b, shape.variables)]}) for row in block.face]
+            basis = [
+                Poly({m: c / program.stretch(m) for c, b in zip(row, block.basis) if c for m in [monomial(b, shape.variables)]})
+                for row in block.face
+            ]
             units = [max(abs(c) for c in p.values()) for p in basis]
             alive = [i for i in range(block.size) if gram[i][i]]
             if alive:
-                entries.append({
-                    "multiplier": text(outer),
-                    "basis": [written(Poly({m: c / units[i] for m, c in basis[i].items()})) for i in alive],
-                    "gram": [[str(gram[i][j] * units[i] * units[j] / program.stretch(outer))
-                              for j in alive if j <= i] for i in alive]})
+                entries.append(
+                    {
+                        "multiplier": text(outer),
+                        "basis": [written(Poly({m: c / units[i] for m, c in basis[i].items()})) for i in alive],
+                        "gram": [[str(gram[i][j] * units[i] * units[j] / program.stretch(outer)) for j in alive if j <= i] for i in alive],
+                    }
+                )
         proofs.append({"condition": shape.name, "blocks": entries})
     certificate: dict[str, Any] = {
-        "format": FORMAT, "name": program.problem.name, "problem": program.problem.statement(),
-        "constant": str(constant), "U": {text(m): str(c) for m, c in zip(program.unknowns, theta) if c},
-        "proofs": proofs}
+        "format": FORMAT,
+        "name": program.problem.name,
+        "problem": program.problem.statement(),
+        "constant": str(constant),
+        "U": {text(m): str(c) for m, c in zip(program.unknowns, theta) if c},
+        "proofs": proofs,
+    }
     return certificate | {"digest": digest(certificate)}

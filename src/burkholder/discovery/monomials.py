@@ -55,7 +55,7 @@ def written(p: Poly) -> str:
 def weights(problem: Problem, with_target: bool = True) -> dict[str, int] | None:
     """Positive integer weights under which every step of T, and V, are homogeneous, or None."""
     steps = problem.steps
-    target = list(parse(problem.target))[:None if with_target else 1]
+    target = list(parse(problem.target))[: None if with_target else 1]
     names = sorted({n for p in steps.values() for n in p.variables()} | set(problem.state))
     rows = [np.subtract(exponents(m, names), exponents(target[0], names)) for m in target[1:]]
     for name, step in steps.items():
@@ -118,8 +118,11 @@ def candidates(problem: Problem) -> list[Monomial]:
     degree = problem.degree or max(int(np.dot(weight, exponents(m, state))) for m in parse(problem.target))
     if comb(len(state) + degree // min(weight), len(state)) > LARGEST_BASIS:
         raise BadInput("degree", degree, f"U could have over {LARGEST_BASIS} coefficients; lower it")
-    powers = [k for k in product(*(range(degree // w + 1) for w in weight))
-              if (np.dot(weight, k) == degree if exactly else np.dot(weight, k) <= degree)]
+    powers = [
+        k
+        for k in product(*(range(degree // w + 1) for w in weight))
+        if (np.dot(weight, k) == degree if exactly else np.dot(weight, k) <= degree)
+    ]
     if not any(m in ((), (("C", 1),)) for m in parse(problem.target)):
         powers = [k for k in powers if any(k)]  # V(0) = 0 ≤ U(0) ≤ 0: no constant term
     if len(powers) > LARGEST_U:
@@ -169,7 +172,7 @@ def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents
     # The affine hull first: homogeneity discards nearly all candidates before any linear program is solved.
     centred = points - points[0]
     _, sizes, axes = np.linalg.svd(centred.astype(float), full_matrices=True)
-    normal = axes[int((sizes > 1e-9).sum()):]
+    normal = axes[int((sizes > 1e-9).sum()) :]
     flat = np.abs((doubled - points[0]) @ normal.T).max(axis=1, initial=0.0) < 1e-6
     if int(flat.sum()) > LARGEST_SQUARES:
         raise BadInput("degree", int(points.sum(axis=1).max()), "squares need too many monomials; lower it")
@@ -177,20 +180,21 @@ def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents
     hull = np.vstack([points.T, np.ones(len(points))])
     kept: list[Exponents] = []
     for b, point in zip(trial[flat], doubled[flat]):
-        member = tuple(point) in inside or linprog(
-            np.zeros(len(points)), A_eq=hull, b_eq=np.append(point, 1.0), bounds=(0, None)).status == 0
+        member = (
+            tuple(point) in inside or linprog(np.zeros(len(points)), A_eq=hull, b_eq=np.append(point, 1.0), bounds=(0, None)).status == 0
+        )
         if member:
             kept.append(tuple(int(k) for k in b))
     return kept
 
 
-def _consistent(found: list[tuple[Exponents, list[Exponents]]], support: set[Exponents]
-                ) -> list[tuple[Exponents, list[Exponents]]]:
+def _consistent(found: list[tuple[Exponents, list[Exponents]]], support: set[Exponents]) -> list[tuple[Exponents, list[Exponents]]]:
     """Drop squares that nothing can cancel: their coefficient must vanish, and so their Gram row."""
     while True:
         crossed = {tuple(np.add(np.add(a, b), m)) for m, basis in found for a, b in combinations(basis, 2)}
-        kept = [(m, [b for b in basis if (square := tuple(np.add(np.multiply(b, 2), m))) in support
-                     or square in crossed]) for m, basis in found]
+        kept = [
+            (m, [b for b in basis if (square := tuple(np.add(np.multiply(b, 2), m))) in support or square in crossed]) for m, basis in found
+        ]
         kept = [(m, basis) for m, basis in kept if basis]
         if kept == found:
             return kept

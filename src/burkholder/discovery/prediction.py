@@ -31,20 +31,28 @@ def as_function(found: Found, **options: Any) -> BurkholderFunction:
     p = max(powers, default=0)
     try:
         if problem.martingale == "smooth" and parse(problem.norm) == parse(
-                " + ".join(f"{name}**{problem.p}" for name in sorted(parse(problem.norm).variables()))):
+            " + ".join(f"{name}**{problem.p}" for name in sorted(parse(problem.norm).variables()))
+        ):
             return FoundNorm(found, **options)
         if problem.martingale == "zigzag" and parse(problem.target) == parse(f"x**{p} - C*y**{p}"):
             return FoundPower(found, p, 1, **options)
         square = {"x": parse("a"), "s": parse("a**2")}
-        if problem.martingale == "general" and p % 2 == 0 and problem.steps == square and parse(
-                problem.target) == parse(f"x**{p} - C*s**{p // 2}"):
+        if (
+            problem.martingale == "general"
+            and p % 2 == 0
+            and problem.steps == square
+            and parse(problem.target) == parse(f"x**{p} - C*s**{p // 2}")
+        ):
             return FoundPower(found, p, 2, **options)
         if problem.martingale == "logarithmic" and problem.power == 1 and parse(problem.target) == parse("x**2/2"):
             return FoundLogarithm(found.constant, **options)
     except TypeError as error:
         raise BadInput("options", options, f"{found.name} does not take these: {error}") from None
-    raise BadInput("problem", found.name, "it has no prediction side: a learner needs zigzag, a general square "
-                   "function, an l_p smoothness or strongly-convex")
+    raise BadInput(
+        "problem",
+        found.name,
+        "it has no prediction side: a learner needs zigzag, a general square function, an l_p smoothness or strongly-convex",
+    )
 
 
 class FoundPower(BurkholderFunction):
@@ -58,17 +66,16 @@ class FoundPower(BurkholderFunction):
     structure = frozenset({TANGENT})
     needs_lipschitz = False  # the tangent majorant was proved for steps of any size
 
-    def __init__(self, found: Found, p: int, weight: int, radius: float = 1.0, unit: float | None = None,
-                 lipschitz: float | None = None) -> None:
-        self.options = {"found": found, "p": p, "weight": weight, "radius": radius, "unit": unit,
-                        "lipschitz": lipschitz}
+    def __init__(
+        self, found: Found, p: int, weight: int, radius: float = 1.0, unit: float | None = None, lipschitz: float | None = None
+    ) -> None:
+        self.options = {"found": found, "p": p, "weight": weight, "radius": radius, "unit": unit, "lipschitz": lipschitz}
         self.p, self.weight, self.constant = p, weight, found.constant
         self.radius, self.lipschitz = positive("radius", radius), positive("lipschitz", lipschitz or 1.0)
         self.unit = None if unit is None else positive("unit", unit)
         self.u = found.function
         self.slope = FoundFunction(self.u.polynomial.d("x"), self.u.state)
-        self.terms = FoundFunction(type(self.u.polynomial)({m: abs(c) for m, c in self.u.polynomial.items()}),
-                                   self.u.state)
+        self.terms = FoundFunction(type(self.u.polynomial)({m: abs(c) for m, c in self.u.polynomial.items()}), self.u.state)
         self.in_expectation = weight == 1
         self.name = f"found {found.name}"
 
@@ -76,8 +83,7 @@ class FoundPower(BurkholderFunction):
         unit = np.asarray(0.0 if self.unit is None else self.unit)
         return np.zeros(()), np.zeros(dim), np.zeros(dim), np.zeros(()), unit, np.zeros(())
 
-    def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray,
-                sign: float | np.ndarray = 1.0) -> Tau:
+    def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, sign: float | np.ndarray = 1.0) -> Tau:
         a, big_x, y, frozen, unit, spent = tau
         delta = np.asarray(delta, float)
         step = delta[..., None] * np.asarray(x, float)
@@ -125,8 +131,7 @@ class FoundPower(BurkholderFunction):
 
     def expected(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> np.ndarray:
         signs = (1.0, -1.0) if self.in_expectation else (1.0,)
-        return np.mean([self.value(self.advance(tau, x, yhat, delta, np.full(np.shape(delta), sign)))
-                        for sign in signs], axis=0)
+        return np.mean([self.value(self.advance(tau, x, yhat, delta, np.full(np.shape(delta), sign))) for sign in signs], axis=0)
 
     def tangent(self, tau: Tau, x: np.ndarray) -> np.ndarray:
         slope = np.sign(tau[1]) * self.slope(*self._units(tau[1], tau[2], tau[4]))
@@ -150,8 +155,7 @@ class FoundPower(BurkholderFunction):
 
     def points(self, rng: np.random.Generator, count: int, dim: int) -> tuple[Tau, np.ndarray]:
         x = wide(rng, count, dim, 2.0) * (1.0 if self.unit is None else self.unit)
-        unit = np.full(count, self.unit) if self.unit else np.max(np.abs(x), axis=-1) * 10.0 ** rng.uniform(
-            -1, 2, count) + 1e-300
+        unit = np.full(count, self.unit) if self.unit else np.max(np.abs(x), axis=-1) * 10.0 ** rng.uniform(-1, 2, count) + 1e-300
         scale = unit[:, None] * 10.0 ** rng.uniform(-2, 1, (count, 1))
         big_x, y = (wide(rng, count, dim, 0.0) * scale for _ in range(2))
         y = y if self.weight == 1 else np.square(y)
@@ -221,8 +225,7 @@ class FoundLogarithm(StronglyConvex):
 
     name = "found strongly-convex"
 
-    def __init__(self, factor: float, ridge: float = 1.0, curvature: float | None = None,
-                 lipschitz: float | None = None) -> None:
+    def __init__(self, factor: float, ridge: float = 1.0, curvature: float | None = None, lipschitz: float | None = None) -> None:
         super().__init__(ridge, curvature, lipschitz)
         self.options = {"factor": factor, "ridge": ridge, "curvature": curvature, "lipschitz": lipschitz}
         self.constant = factor * self.lipschitz**2 / self.curvature

@@ -25,8 +25,13 @@ LARGEST_GRAM = 160  # rows of one Gram matrix: Clarabel's factor grows with the 
 LARGEST_TOTAL = 40_000  # entries of all Gram matrices together
 
 STATUS = {
-    "optimal": "optimal", "optimal_inaccurate": "inaccurate", "infeasible": "infeasible",
-    "infeasible_inaccurate": "infeasible", "unbounded": "unbounded", "unbounded_inaccurate": "unbounded"}
+    "optimal": "optimal",
+    "optimal_inaccurate": "inaccurate",
+    "infeasible": "infeasible",
+    "infeasible_inaccurate": "infeasible",
+    "unbounded": "unbounded",
+    "unbounded_inaccurate": "unbounded",
+}
 
 Vector = dict[int, Fraction]
 
@@ -81,11 +86,14 @@ class Program:
             self._add(i, name, parts, cone)
         self.count = sum(len(shape.rows) for shape in self.shapes)
         largest = max((block.size for block in self.blocks), default=0)
-        total = sum(block.size ** 2 for block in self.blocks)
+        total = sum(block.size**2 for block in self.blocks)
         if largest > LARGEST_GRAM or total > LARGEST_TOTAL:
-            raise BadInput("degree", problem.degree or problem.target or problem.norm,
-                           f"a Gram matrix of {largest} rows ({total} entries in all) exceeds the memory set "
-                           f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower degree or dimension")
+            raise BadInput(
+                "degree",
+                problem.degree or problem.target or problem.norm,
+                f"a Gram matrix of {largest} rows ({total} entries in all) exceeds the memory set "
+                f"aside ({LARGEST_GRAM} rows, {LARGEST_TOTAL} entries): lower degree or dimension",
+            )
         # Each unknown is measured in the size of its column, so that the solver sees numbers near one.
         self.units = [_unit(column) for column in self.linear]
         self.unit = _unit(self.slope)
@@ -134,10 +142,10 @@ class Program:
 
     def matrices(self) -> tuple[csr_matrix, list[csr_matrix], np.ndarray, np.ndarray]:
         """Floating copies: θ's columns, each block's columns over vec(Q), K's column, the constant."""
-        theta = _sparse([{r: c / unit for r, c in column.items()}
-                         for column, unit in zip(self.linear, self.units)], self.count)
-        grams = [_sparse([self.entry(block, i, j) for j in range(block.size) for i in range(block.size)],
-                         self.count) for block in self.blocks]
+        theta = _sparse([{r: c / unit for r, c in column.items()} for column, unit in zip(self.linear, self.units)], self.count)
+        grams = [
+            _sparse([self.entry(block, i, j) for j in range(block.size) for i in range(block.size)], self.count) for block in self.blocks
+        ]
         slope = _sparse([{r: c / self.unit for r, c in self.slope.items()}], self.count).toarray()[:, 0]
         return theta, grams, slope, _sparse([self.right], self.count).toarray()[:, 0]
 
@@ -160,7 +168,7 @@ class Program:
             value = value + slope * free
         else:
             margin, objective = free, cp.Maximize(free)
-            value = value + slope * float(constant ** self.problem.exponent * self.unit)
+            value = value + slope * float(constant**self.problem.exponent * self.unit)
         constraints: list[Any] = [left == value, *(q - margin * np.eye(q.shape[0]) >> 0 for q in grams)]
         status = _run(cp.Problem(objective, constraints if constant is None else [*constraints, free <= 1]))
         unknowns = [free, *grams] if theta is None else [free, theta, *grams]
@@ -169,8 +177,9 @@ class Program:
         if status in ("infeasible", "unbounded", "failed"):
             return Solution(status, float("nan"), float("nan"), [], [])
         numbers = [] if theta is None else [float(v) / float(u) for v, u in zip(theta.value, self.units)]
-        found, least = (float(free.value) / float(self.unit), 0.0) if constant is None else (
-            float(constant ** self.problem.exponent), float(free.value))
+        found, least = (
+            (float(free.value) / float(self.unit), 0.0) if constant is None else (float(constant**self.problem.exponent), float(free.value))
+        )
         return Solution(status, found, least, numbers, [np.asarray(q.value) for q in grams])
 
 
@@ -193,8 +202,7 @@ def _run(task: Any) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is welcome: nothing rests on its digits
             try:
-                task.solve(solver=cp.CLARABEL, max_iter=200,
-                           tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance)
+                task.solve(solver=cp.CLARABEL, max_iter=200, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance)
             except (cp.error.SolverError, ValueError):
                 continue
         if task.status in STATUS:

@@ -107,9 +107,17 @@ class Found:
         return as_function(self, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "constant": self.constant, "known": self.known, "exact": str(self.exact),
-                "sharp": self.sharp, "numerical": self.numerical, "function": str(self.function),
-                "certificate": dict(self.certificate.data), "seconds": self.seconds}
+        return {
+            "name": self.name,
+            "constant": self.constant,
+            "known": self.known,
+            "exact": str(self.exact),
+            "sharp": self.sharp,
+            "numerical": self.numerical,
+            "function": str(self.function),
+            "certificate": dict(self.certificate.data),
+            "seconds": self.seconds,
+        }
 
     def __str__(self) -> str:
         about = f"{self.name}: C = {self.exact}"

@@ -20,10 +20,9 @@ from burkholder.discovery.result import Found, ProofCertificate
 SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
 
 REASONS = {
-    "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker "
-                 "as C grows",
+    "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker as C grows",
     "infeasible": "the solver finds no polynomial U of this degree, whatever C is. The inequality may be false, or "
-                  "need a higher `degree`, another statistic, or a U that is not a polynomial",
+    "need a higher `degree`, another statistic, or a U that is not a polynomial",
 }
 GAVE_UP = "the solver gave up. Rescale the variables with `scale` so that C is near 1, or lower the degree"
 
@@ -50,7 +49,8 @@ def discover(source: str | Path | Problem, **parameters: Any) -> Found:
     raise NotFound(
         f"{stated.name}: the solver suggests C near {optimum:.8g}, but no exact proof was found within a "
         f"factor {1 + SLACKS[-1]:g} of it, so nothing is claimed. Rescale the variables with `scale` so that "
-        "the constant is near 1, or lower the degree")
+        "the constant is near 1, or lower the degree"
+    )
 
 
 def _minimise(stated: Problem) -> tuple[Program, Solution]:

@@ -7,8 +7,13 @@ from typing import Any
 
 # Loaded when first asked for: other parts of the package use one kernel of this folder and nothing else.
 _PUBLIC = {
-    "METHODS": "learner", "Experts": "learner", "ExpertsCertificate": "certificate", "ExpertsRun": "run",
-    "Mixture": "hindsight", "ModelExperts": "models", "best_convex": "hindsight",
+    "METHODS": "learner",
+    "Experts": "learner",
+    "ExpertsCertificate": "certificate",
+    "ExpertsRun": "run",
+    "Mixture": "hindsight",
+    "ModelExperts": "models",
+    "best_convex": "hindsight",
 }
 
 

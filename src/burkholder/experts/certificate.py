@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burkholder.certificates import Assumption, Certificate, Guarantee
 from burkholder.errors import BadInput
 from burkholder.experts import huber_root, squint, stream
 from burkholder.experts.boa import BOA
@@ -17,6 +16,7 @@ from burkholder.experts.dispatch import PER_EXPERT
 from burkholder.experts.huber_root import HuberRoot
 from burkholder.experts.promises import Nothing, Tilted, finite, promise
 from burkholder.experts.squint import Squint
+from burkholder.learning.certificate import Assumption, Certificate, Guarantee
 
 
 class Path(NamedTuple):
@@ -86,8 +86,7 @@ class ExpertsCertificate(Certificate):
             return finite(np.min(sizes) + path.clipped)
 
 
-def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...],
-            lipschitz: float) -> ExpertsCertificate:
+def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...], lipschitz: float) -> ExpertsCertificate:
     """The certificate of a state and its tally; arrays are copied, so that it does not move afterwards."""
     m, totals = tally.outside.size, tally.totals
     promised = promise(reordered(state, m)) if names else Nothing()
@@ -97,40 +96,52 @@ def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ..
         best = int(np.argmin(paid))
         corner = np.eye(len(names))[best]
         guarantees = (
-            Guarantee(f"bound to the best expert, {names[best]}", "Reg ≤ this, promised by the method",
-                      promised.bound(corner)),
-            Guarantee("bound to every mixture", "sup over w of Reg(w) ≤ this, promised by the method",
-                      promised.everywhere()),
-            Guarantee("realised", "sup over w of Reg(w) ≤ this, read off this stream, for any method",
-                      float(np.max(gain))),
+            Guarantee(f"bound to the best expert, {names[best]}", "Reg ≤ this, promised by the method", promised.bound(corner)),
+            Guarantee("bound to every mixture", "sup over w of Reg(w) ≤ this, promised by the method", promised.everywhere()),
+            Guarantee("realised", "sup over w of Reg(w) ≤ this, read off this stream, for any method", float(np.max(gain))),
         )
     assumptions: tuple[Assumption, ...] = ()
     if math.isfinite(lipschitz):
-        assumptions = (Assumption(
-            "lipschitz", f"|δ| ≤ {lipschitz:g}", lipschitz, float(totals[stream.STEEPEST]),
-            int(totals[stream.TOO_STEEP]),
-            "the bounds of huber-root and squint, which add the part of every slope beyond it",
-        ),)
+        assumptions = (
+            Assumption(
+                "lipschitz",
+                f"|δ| ≤ {lipschitz:g}",
+                lipschitz,
+                float(totals[stream.STEEPEST]),
+                int(totals[stream.TOO_STEEP]),
+                "the bounds of huber-root and squint, which add the part of every slope beyond it",
+            ),
+        )
     notes: list[str] = []
     if totals[stream.SILENT]:
         notes.append(f"every expert was asleep in {int(totals[stream.SILENT])} rounds; ŷ was repeated there")
     if getattr(state, "linear", True) is False:
         notes.append("learned from losses, not slopes: the promised bounds hold against single experts only")
     if guarantees and guarantees[0].value is None:
-        notes.append("no bound: " + ("this method's is not computed" if isinstance(state, BOA) else
-                                     "the forecasts outgrew the grid of rates"))
+        notes.append(
+            "no bound: " + ("this method's is not computed" if isinstance(state, BOA) else "the forecasts outgrew the grid of rates")
+        )
     path = None
     if isinstance(state, HuberRoot):
-        path = Path(state.path.copy(), float(state.path_clipped[0]), float(totals[stream.ROUNDS]),
-                    state.shares.copy())
+        path = Path(state.path.copy(), float(state.path_clipped[0]), float(totals[stream.ROUNDS]), state.shares.copy())
     u = None
     if names and isinstance(state, HuberRoot):
         u = math.expm1(huber_root.log_mean(state))
     elif names and isinstance(state, Squint):
         u = math.expm1(squint.log_mean(state))
     return ExpertsCertificate(
-        method, loss, int(totals[stream.ROUNDS]), float(totals[stream.LOSS]), u, guarantees, assumptions,
-        tuple(notes), names, gain, promised, path,
+        method,
+        loss,
+        int(totals[stream.ROUNDS]),
+        float(totals[stream.LOSS]),
+        u,
+        guarantees,
+        assumptions,
+        tuple(notes),
+        names,
+        gain,
+        promised,
+        path,
     )
 
 

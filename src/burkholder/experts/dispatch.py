@@ -74,8 +74,7 @@ def _compiled_weights(state, x):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def regrets(linear: bool, x: np.ndarray, yhat: float, delta: float, own: float,
-            paid: np.ndarray) -> np.ndarray:
+def regrets(linear: bool, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> np.ndarray:
     """r_j of the round, 0 when asleep: ℓ(ŷ)−ℓ(x_j), or its upper bound δ(ŷ−x_j)."""
     r = np.zeros(x.size)
     for j in range(x.size):

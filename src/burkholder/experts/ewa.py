@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator, mixture, regrets, softmax
+from burkholder.machine.compiling import compiled
 
 
 @compiled

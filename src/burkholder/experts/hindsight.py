@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
 from burkholder.losses import Absolute, Custom, EpsilonInsensitive, Hinge, Pinball
 from burkholder.losses.dispatch import derivative, value
+from burkholder.machine.compiling import compiled
 
 FEW = 10_000  # dual variables a linear program may have at once before some are fixed in advance
 
@@ -123,8 +123,10 @@ def _by_program(loss: Any, x: np.ndarray, y: np.ndarray) -> Mixture:
         a[loose] = 0.0
         answer = linprog(
             np.append(-offset[loose] / unit, 1.0),
-            A_ub=np.hstack([rows[loose].T / unit, -np.ones((d, 1))]), b_ub=-(rows.T @ a) / unit,
-            bounds=[*zip(low[loose], high[loose]), (None, None)], method="highs",
+            A_ub=np.hstack([rows[loose].T / unit, -np.ones((d, 1))]),
+            b_ub=-(rows.T @ a) / unit,
+            bounds=[*zip(low[loose], high[loose]), (None, None)],
+            method="highs",
         )
         if answer.x is None:
             return _by_descent(loss, x, y)
@@ -155,7 +157,11 @@ def _by_descent(loss: Any, x: np.ndarray, y: np.ndarray, polish: int = 500) -> M
     candidates = [np.full(d, 1.0 / d), np.eye(d)[int(np.argmin(corners))]]
     if np.isfinite(corners).all() and d <= 200:
         answer = minimize(
-            mean_loss, candidates[0], jac=gradient, bounds=[(0.0, 1.0)] * d, method="SLSQP",
+            mean_loss,
+            candidates[0],
+            jac=gradient,
+            bounds=[(0.0, 1.0)] * d,
+            method="SLSQP",
             constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(d)},
             options={"ftol": 1e-15, "maxiter": 300},
         )
@@ -171,9 +177,12 @@ def _by_descent(loss: Any, x: np.ndarray, y: np.ndarray, polish: int = 500) -> M
         into, away = int(np.argmin(slope)), int(support[np.argmax(slope[support])])
         direction = np.zeros(d)
         direction[into], direction[away] = 1.0, -1.0
-        step = minimize_scalar(lambda s: mean_loss(w + s * direction), bounds=(0.0, w[away]),  # noqa: B023
-                               method="bounded", options={"xatol": 1e-14}).x
-        best = min((float(step), float(w[away])), key=lambda s: mean_loss(w + s * direction))
+
+        def along(s: float, w: np.ndarray = w, direction: np.ndarray = direction) -> float:
+            return mean_loss(w + s * direction)
+
+        step = minimize_scalar(along, bounds=(0.0, w[away]), method="bounded", options={"xatol": 1e-14}).x
+        best = min((float(step), float(w[away])), key=along)
         moved = _simplex(w + best * direction)
         if mean_loss(moved) >= mean_loss(w):
             break

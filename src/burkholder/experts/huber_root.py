@@ -26,22 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator
-from burkholder.experts.scale import (
-    FIRST_LIPSCHITZ,
-    FIRST_SPREAD,
-    LIPSCHITZ,
-    THETA,
-    centre,
-    clip,
-    next_limit,
-    offset,
-    price,
-    rate,
-    spread,
-)
+from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
 from burkholder.losses.dispatch import derivative
+from burkholder.machine.compiling import compiled
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 
@@ -60,8 +48,7 @@ class HuberRoot(NamedTuple):
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
 
 
-def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
-          shares: tuple[float, ...] = SHARES) -> HuberRoot:
+def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
     """A fresh state; `lipschitz` 0 means unknown (then use 48 rates).
 
     >>> start(4, lipschitz=2.0).log_w.shape
@@ -70,8 +57,15 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24,
     known = lipschitz > 0.0
     scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
     return HuberRoot(
-        np.zeros((rates, len(shares), experts)), np.array(shares), scale, known, np.zeros(experts, np.bool_),
-        np.zeros((rates, experts)), np.zeros(experts), np.zeros(rates), np.zeros(1),
+        np.zeros((rates, len(shares), experts)),
+        np.array(shares),
+        scale,
+        known,
+        np.zeros(experts, np.bool_),
+        np.zeros((rates, experts)),
+        np.zeros(experts),
+        np.zeros(rates),
+        np.zeros(1),
     )
 
 
@@ -95,8 +89,7 @@ def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
 
 
 @register_jitable
-def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray,
-            yhat: float) -> tuple[float, float, float]:
+def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
     """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
     total, slope, size = 0.0, 0.0, 0.0
     rates, experts = mass.shape

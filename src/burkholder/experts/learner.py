@@ -47,10 +47,20 @@ class Experts:
     ['ecmwf', 'gfs']
     """
 
-    def __init__(self, loss: Any = "absolute", *, method: str = "huber-root", bound: float | None = None,
-                 lipschitz: float | None = None, rate: float | None = None, linear: bool = True,
-                 shares: tuple[float, ...] = huber_root.SHARES, rates: int | None = None,
-                 outside: tuple[float, ...] | None = None, **options: float) -> None:
+    def __init__(
+        self,
+        loss: Any = "absolute",
+        *,
+        method: str = "huber-root",
+        bound: float | None = None,
+        lipschitz: float | None = None,
+        rate: float | None = None,
+        linear: bool = True,
+        shares: tuple[float, ...] = huber_root.SHARES,
+        rates: int | None = None,
+        outside: tuple[float, ...] | None = None,
+        **options: float,
+    ) -> None:
         self.loss = losses.get(loss, **options)
         if method not in METHODS:
             near = difflib.get_close_matches(str(method), METHODS, 1)
@@ -99,7 +109,7 @@ class Experts:
             return self._state, self._tally
         columns = len(self.outside) + len(self.names) + len(fresh)
         state, tally = grown(self._state, columns), grown(self._tally, columns)
-        tally.paid[columns - len(fresh):] = tally.totals[stream.LOSS]  # asleep so far: it played ŷ
+        tally.paid[columns - len(fresh) :] = tally.totals[stream.LOSS]  # asleep so far: it played ŷ
         return state, tally
 
     @property
@@ -126,8 +136,18 @@ class Experts:
                 raise BadInput("y", y, f"the loss of ŷ = {yhat:g} or its slope is not finite")
             stream.score(state, tally, limit, values, target, yhat, delta, own, average, paid)
         else:
-            stream.sweep(state, tally, self.loss, self._clip, limit, values[None, :], np.array([target]),
-                         np.empty(1), np.empty(1), np.empty((0, values.size + len(self.outside))))
+            stream.sweep(
+                state,
+                tally,
+                self.loss,
+                self._clip,
+                limit,
+                values[None, :],
+                np.array([target]),
+                np.empty(1),
+                np.empty(1),
+                np.empty((0, values.size + len(self.outside))),
+            )
         self._state, self._tally, self.names = state, tally, (*self.names, *fresh)
 
     def run(self, F: Any, y: Any, *, weights: bool = True) -> ExpertsRun:
@@ -153,11 +173,9 @@ class Experts:
                 twin.update(forecasts[t], targets[t])
             state, tally = twin._state, twin._tally
         else:
-            stream.sweep(state, tally, self.loss, self._clip, self._limit or math.inf, forecasts, targets,
-                         predictions, paid, used)
+            stream.sweep(state, tally, self.loss, self._clip, self._limit or math.inf, forecasts, targets, predictions, paid, used)
         self._state, self._tally, self.names = state, tally, names
-        return ExpertsRun(predictions, paid, used, self.columns, self.certificate(), self.loss,
-                          forecasts, targets)
+        return ExpertsRun(predictions, paid, used, self.columns, self.certificate(), self.loss, forecasts, targets)
 
     def weights(self, x: Any = None) -> dict[str, float]:
         """The weight of each expert now, with all of them awake, or with those awake in x."""
@@ -166,14 +184,13 @@ class Experts:
         values, fresh = rows.row(x, self.names)
         state, tally = self._with(fresh)
         pulls = stream.pulls(state, tally, values)
-        outside = self.columns[len(self.names):]
+        outside = self.columns[len(self.names) :]
         return dict(zip((*self.names, *fresh, *outside), pulls.tolist()))
 
     def certificate(self) -> ExpertsCertificate:
         """What holds now: bounds for any mixture, the realised regret, what was assumed and seen."""
         columns = self.columns if self.names else ()
-        return certify(self.method, losses.name(self.loss), self._state, self._tally, columns,
-                       self._limit or math.inf)
+        return certify(self.method, losses.name(self.loss), self._state, self._tally, columns, self._limit or math.inf)
 
     def expert_losses(self) -> dict[str, float]:
         """The mean loss of each expert, ŷ standing in for it where it was asleep."""
@@ -191,14 +208,26 @@ class Experts:
         if isinstance(self.loss, losses.Custom):
             raise BadInput("loss", "custom", "Python functions cannot be saved; use a named loss")
         header = {
-            "kind": "experts", "version": 1, "loss": losses.name(self.loss), "options": self.loss._asdict(),
-            "method": self.method, "bound": self.bound, "lipschitz": self.lipschitz, "rate": self.rate,
-            "linear": self.linear, "shares": list(self.shares), "rates": self.rates,
-            "outside": list(self.outside), "names": list(self.names),
+            "kind": "experts",
+            "version": 1,
+            "loss": losses.name(self.loss),
+            "options": self.loss._asdict(),
+            "method": self.method,
+            "bound": self.bound,
+            "lipschitz": self.lipschitz,
+            "rate": self.rate,
+            "linear": self.linear,
+            "shares": list(self.shares),
+            "rates": self.rates,
+            "outside": list(self.outside),
+            "names": list(self.names),
         }
-        arrays = {f"{part}.{name}": array.copy()
-                  for part, record in (("state", self._state), ("tally", self._tally))
-                  for name, array in record._asdict().items() if isinstance(array, np.ndarray)}
+        arrays = {
+            f"{part}.{name}": array.copy()
+            for part, record in (("state", self._state), ("tally", self._tally))
+            for name, array in record._asdict().items()
+            if isinstance(array, np.ndarray)
+        }
         return header, arrays
 
     @classmethod
@@ -206,10 +235,18 @@ class Experts:
         """The learner that `state_dict` described."""
         if header.get("kind") != "experts" or header.get("version") != 1:
             raise BadInput("header", header.get("kind"), "give a header that Experts.state_dict made")
-        self = cls(header["loss"], method=header["method"], bound=header["bound"],
-                   lipschitz=header["lipschitz"], rate=header["rate"], linear=header["linear"],
-                   shares=tuple(header["shares"]), rates=header["rates"], outside=tuple(header["outside"]),
-                   **header["options"])
+        self = cls(
+            header["loss"],
+            method=header["method"],
+            bound=header["bound"],
+            lipschitz=header["lipschitz"],
+            rate=header["rate"],
+            linear=header["linear"],
+            shares=tuple(header["shares"]),
+            rates=header["rates"],
+            outside=tuple(header["outside"]),
+            **header["options"],
+        )
         names = tuple(header["names"])
         state, tally = self._with(names)
         for part, record in (("state", state), ("tally", tally)):

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator, mixture, regrets
+from burkholder.machine.compiling import compiled
 
 UNIT, LARGEST, GROWTH = 0, 1, 2
 

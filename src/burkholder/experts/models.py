@@ -102,14 +102,12 @@ class _Function:
 
 
 def _adapted(model: Any, classes: bool) -> Any:
-    for names, kind in ((("learn_one", "predict_one"), _River), (("partial_fit", "predict"), _ScikitLearn),
-                        (("update", "predict"), _Ours)):
+    for names, kind in ((("learn_one", "predict_one"), _River), (("partial_fit", "predict"), _ScikitLearn), (("update", "predict"), _Ours)):
         if all(hasattr(model, name) for name in names):
             return kind(model, classes)
     if callable(model):
         return _Function(model, classes)
-    raise BadInput("models", model, "give objects with predict/update, partial_fit/predict or "
-                   "learn_one/predict_one, or functions of x")
+    raise BadInput("models", model, "give objects with predict/update, partial_fit/predict or learn_one/predict_one, or functions of x")
 
 
 class ModelExperts:
@@ -125,8 +123,7 @@ class ModelExperts:
     True
     """
 
-    def __init__(self, models: Sequence[Any] | Mapping[str, Any], loss: Any = "absolute",
-                 **options: Any) -> None:
+    def __init__(self, models: Sequence[Any] | Mapping[str, Any], loss: Any = "absolute", **options: Any) -> None:
         self.experts = Experts(loss, **options)
         classes = losses.is_classification(self.experts.loss)
         named = models if isinstance(models, Mapping) else _labels(models)
@@ -166,5 +163,4 @@ class ModelExperts:
 def _labels(models: Sequence[Any]) -> dict[str, Any]:
     """Names from the models' types, numbered where they repeat."""
     kinds = [getattr(model, "__name__", type(model).__name__) for model in models]
-    return {kind if kinds.count(kind) == 1 else f"{kind}-{j}": model
-            for j, (kind, model) in enumerate(zip(kinds, models))}
+    return {kind if kinds.count(kind) == 1 else f"{kind}-{j}": model for j, (kind, model) in enumerate(zip(kinds, models))}

@@ -21,8 +21,7 @@ def _number(argument: str, number: Any) -> float:
     try:
         result = float(number)
     except (TypeError, ValueError):
-        raise BadInput(argument, number, "give a number; leave it out (or NaN) when the expert is asleep"
-                       ) from None
+        raise BadInput(argument, number, "give a number; leave it out (or NaN) when the expert is asleep") from None
     if abs(result) > LIMIT:
         raise BadInput(argument, number, f"forecasts must be finite and at most {LIMIT:g} in size")
     return result
@@ -46,8 +45,7 @@ def row(x: Any, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
     return values, fresh
 
 
-def table(forecasts: Any, y: Any, loss: Any, bound: float,
-          names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+def table(forecasts: Any, y: Any, loss: Any, bound: float, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Whole arrays: forecasts (rounds × experts), targets, and names not met before."""
     if isinstance(forecasts, Mapping):
         labels: tuple[str, ...] | None = tuple(str(key) for key in forecasts)
@@ -67,8 +65,7 @@ def table(forecasts: Any, y: Any, loss: Any, bound: float,
     bad = np.argwhere(np.abs(x) > LIMIT)
     if bad.size:
         t, j = (int(i) for i in bad[0])
-        raise BadInput(f"F[{t}, {j}]", float(x[t, j]),
-                       f"forecasts must be finite and at most {LIMIT:g} in size (NaN = asleep)")
+        raise BadInput(f"F[{t}, {j}]", float(x[t, j]), f"forecasts must be finite and at most {LIMIT:g} in size (NaN = asleep)")
     if labels is None:
         labels = tuple(names) if names else tuple(str(j) for j in range(x.shape[1]))
         if len(labels) != x.shape[1]:

@@ -14,19 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
 from burkholder.experts.dispatch import aggregator, mixture
-from burkholder.experts.scale import (
-    FIRST_LIPSCHITZ,
-    FIRST_SPREAD,
-    LIPSCHITZ,
-    THETA,
-    centre,
-    next_limit,
-    offset,
-    rate,
-    spread,
-)
+from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, next_limit, offset, rate, spread
+from burkholder.machine.compiling import compiled
 
 
 @register_jitable
@@ -119,14 +109,12 @@ aggregator(Squint, ("gained", "variance", "clipped"), predict, update, weights)
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 48) -> Squint:
     scale = np.array([lipschitz, 0.0, lipschitz])
-    return Squint(np.zeros(experts), np.zeros(experts), np.zeros(experts), scale, np.zeros(1), rates,
-                  lipschitz > 0.0)
+    return Squint(np.zeros(experts), np.zeros(experts), np.zeros(experts), scale, np.zeros(1), rates, lipschitz > 0.0)
 
 
 def log_mean(state: Squint) -> float:
     """ln of the mean of W over all rates that ever were and all experts: never above 0 but for rounding."""
-    logs = [log_weight(state, k, j) for k in range(int(state.alive[0]), state.rates)
-            for j in range(state.gained.size)]
+    logs = [log_weight(state, k, j) for k in range(int(state.alive[0]), state.rates) for j in range(state.gained.size)]
     if not logs:
         return -math.inf
     top = max(logs)

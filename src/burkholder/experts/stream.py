@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
 from burkholder.losses.dispatch import derivative, value
+from burkholder.machine.compiling import compiled
 
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
 
@@ -69,8 +69,18 @@ def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def score(state: Any, tally: Tally, lipschitz: float, x: np.ndarray, y: float, yhat: float, delta: float,
-          own: float, average: float, paid: np.ndarray) -> None:
+def score(
+    state: Any,
+    tally: Tally,
+    lipschitz: float,
+    x: np.ndarray,
+    y: float,
+    yhat: float,
+    delta: float,
+    own: float,
+    average: float,
+    paid: np.ndarray,
+) -> None:
     """Learn the round and book it. `paid` has the losses of the widened row."""
     full, totals = widen(tally, x), tally.totals
     update(state, full, yhat, delta, own, paid)
@@ -98,8 +108,7 @@ def score(state: Any, tally: Tally, lipschitz: float, x: np.ndarray, y: float, y
 
 
 @register_jitable
-def round_losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float,
-                 y: float) -> tuple[float, float, float, np.ndarray]:
+def round_losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float, y: float) -> tuple[float, float, float, np.ndarray]:
     """δ, ℓ(ŷ), ℓ(x̄) and ℓ of every entry of the widened row (NaN stays NaN)."""
     full, mean = widen(tally, x), centre(x)
     paid = np.full(full.size, math.nan)
@@ -111,8 +120,18 @@ def round_losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float,
 
 
 @compiled
-def sweep(state: Any, tally: Tally, loss: Any, bound: float, lipschitz: float, forecasts: np.ndarray,
-          y: np.ndarray, predictions: np.ndarray, own_losses: np.ndarray, used: np.ndarray) -> None:
+def sweep(
+    state: Any,
+    tally: Tally,
+    loss: Any,
+    bound: float,
+    lipschitz: float,
+    forecasts: np.ndarray,
+    y: np.ndarray,
+    predictions: np.ndarray,
+    own_losses: np.ndarray,
+    used: np.ndarray,
+) -> None:
     """Whole arrays: fills predictions, losses and, where `used` has rows for them, the weights."""
     for t in range(y.size):
         x = forecasts[t]

@@ -5,12 +5,7 @@ from burkholder.functions.base import CLOSED, CONVEX, SIGN_FLIP, TANGENT, Burkho
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.linear import Linear
 from burkholder.functions.matrix import MatrixPrediction
-from burkholder.functions.parameter_free import (
-    AdaptiveParameterFree,
-    GradientMixture,
-    ParameterFree,
-    PrintedParameterFree,
-)
+from burkholder.functions.parameter_free import AdaptiveParameterFree, GradientMixture, ParameterFree, PrintedParameterFree
 from burkholder.functions.plain import PlainFunction
 from burkholder.functions.registry import CATALOGUE, REFUTED, Entry, get
 from burkholder.functions.smoothness import Smoothness
@@ -19,8 +14,29 @@ from burkholder.functions.strongly_convex import StronglyConvex
 from burkholder.functions.zigzag import ZigZag
 
 __all__ = [
-    "CATALOGUE", "CLOSED", "CONVEX", "REFUTED", "SIGN_FLIP", "TANGENT", "AdaptiveParameterFree", "BurkholderFunction",
-    "Entry", "ExpertAdvice", "GradientMixture", "Linear", "MatrixPrediction", "ParameterFree", "PlainFunction",
-    "PrintedParameterFree", "Smoothness", "SquareFunction", "StronglyConvex", "Tau", "ZigZag", "combine", "get",
-    "minimum", "softmax",
+    "CATALOGUE",
+    "CLOSED",
+    "CONVEX",
+    "REFUTED",
+    "SIGN_FLIP",
+    "TANGENT",
+    "AdaptiveParameterFree",
+    "BurkholderFunction",
+    "Entry",
+    "ExpertAdvice",
+    "GradientMixture",
+    "Linear",
+    "MatrixPrediction",
+    "ParameterFree",
+    "PlainFunction",
+    "PrintedParameterFree",
+    "Smoothness",
+    "SquareFunction",
+    "StronglyConvex",
+    "Tau",
+    "ZigZag",
+    "combine",
+    "get",
+    "minimum",
+    "softmax",
 ]

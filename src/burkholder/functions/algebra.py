@@ -61,11 +61,7 @@ class _Members(BurkholderFunction):
         return tuple(part for member in self.members for part in member.zero(dim))
 
     def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> Tau:
-        return tuple(
-            piece
-            for member, part in zip(self.members, self.parts(tau))
-            for piece in member.advance(part, x, yhat, delta)
-        )
+        return tuple(piece for member, part in zip(self.members, self.parts(tau)) for piece in member.advance(part, x, yhat, delta))
 
     def magnitude(self, tau: Tau) -> np.ndarray:
         return self._stack("magnitude", tau).sum(axis=-1)
@@ -83,10 +79,7 @@ class _Members(BurkholderFunction):
         return np.array([m.ball(radius, part) for m, part in zip(self.members, self.parts(tau))])
 
     def _plays(self, tau: Tau, x: np.ndarray) -> np.ndarray:
-        moves = [
-            m.tangent(part, x) if TANGENT in m.structure else m.sign_flip(part, x)
-            for m, part in zip(self.members, self.parts(tau))
-        ]
+        moves = [m.tangent(part, x) if TANGENT in m.structure else m.sign_flip(part, x) for m, part in zip(self.members, self.parts(tau))]
         return np.stack(moves, axis=-1)
 
     def support(self, g: np.ndarray, radius: float | None) -> float:

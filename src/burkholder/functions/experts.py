@@ -1,7 +1,7 @@
 """Experts (`ex:experts`): comparators w in the simplex, experts' advice x.
 
-    plain         U = a + (1/η) ln((1/d)Σ_j e^{−ηg_j}) − ½ηL²X²t          |x_j| ≤ X
-    second order  U = a + (1/η) ln((1/d)Σ_j e^{−ηg_j − ½η²L²s_j})          s_j = Σx_j², any scale
+plain         U = a + (1/η) ln((1/d)Σ_j e^{−ηg_j}) − ½ηL²X²t          |x_j| ≤ X
+second order  U = a + (1/η) ln((1/d)Σ_j e^{−ηg_j − ½η²L²s_j})          s_j = Σx_j², any scale
 """
 
 from __future__ import annotations
@@ -27,11 +27,22 @@ class ExpertAdvice(BurkholderFunction):
     growable = False  # the prior 1/d is spread over the experts present at the start
 
     def __init__(
-        self, rate: float | None = None, horizon: int | None = None, experts: int | None = None,
-        feature_bound: float = 1.0, second_order: bool = False, lipschitz: float | None = None,
+        self,
+        rate: float | None = None,
+        horizon: int | None = None,
+        experts: int | None = None,
+        feature_bound: float = 1.0,
+        second_order: bool = False,
+        lipschitz: float | None = None,
     ) -> None:
-        self.options = {"rate": rate, "horizon": horizon, "experts": experts, "feature_bound": feature_bound,
-                        "second_order": second_order, "lipschitz": lipschitz}
+        self.options = {
+            "rate": rate,
+            "horizon": horizon,
+            "experts": experts,
+            "feature_bound": feature_bound,
+            "second_order": second_order,
+            "lipschitz": lipschitz,
+        }
         self.lipschitz = positive("lipschitz", lipschitz or 1.0)
         self.feature_bound = positive("feature_bound", feature_bound)
         self.second_order = bool(second_order)

@@ -25,8 +25,7 @@ class Linear(BurkholderFunction):
     """A linear learner's Burkholder function, from a potential, a geometry and a clock."""
 
     def __init__(
-        self, name: str, potential: Any, geometry: Any, clock: str, lipschitz: float = 1.0,
-        feature_bound: float = math.inf,
+        self, name: str, potential: Any, geometry: Any, clock: str, lipschitz: float = 1.0, feature_bound: float = math.inf
     ) -> None:
         self.name, self.potential, self.geometry, self.clock = name, potential, geometries.get(geometry), clock
         self.lipschitz = positive("lipschitz", lipschitz)

@@ -30,8 +30,15 @@ class MatrixPrediction(BurkholderFunction):
     growable = False
 
     def __init__(
-        self, shape: tuple[int, int], radius: float = 1.0, rate: float | None = None, rule: str | None = None,
-        version: str = "sign-flip", scale: float = 1.0, grid: int = 24, lipschitz: float | None = None,
+        self,
+        shape: tuple[int, int],
+        radius: float = 1.0,
+        rate: float | None = None,
+        rule: str | None = None,
+        version: str = "sign-flip",
+        scale: float = 1.0,
+        grid: int = 24,
+        lipschitz: float | None = None,
     ) -> None:
         if version not in VERSIONS:
             raise BadInput("version", version, f"choose one of {', '.join(VERSIONS)}")
@@ -43,8 +50,16 @@ class MatrixPrediction(BurkholderFunction):
         if len(shape) != 2 or min(shape) < 1:
             raise BadInput("shape", shape, "give two positive whole numbers")
         self.shape = (int(shape[0]), int(shape[1]))
-        self.options = {"shape": self.shape, "radius": radius, "rate": rate, "rule": rule, "version": version,
-                        "scale": scale, "grid": grid, "lipschitz": lipschitz}
+        self.options = {
+            "shape": self.shape,
+            "radius": radius,
+            "rate": rate,
+            "rule": rule,
+            "version": version,
+            "scale": scale,
+            "grid": grid,
+            "lipschitz": lipschitz,
+        }
         self.radius, self.scale = positive("radius", radius), positive("scale", scale)
         self.rate = None if rate is None else positive("rate", rate)
         self.rule, self.version, self.grid = rule, version, int(grid)

@@ -1,9 +1,9 @@
 """Parameter-free learning: no radius, no learning rate; the promise A(w) grows with ‖w‖ by itself.
 
-    anytime   U = a + L[exp(‖g‖²/(2βL²X²t) − ½H_t) − 1]       ‖x‖ ≤ X; `thm:param_free`, repaired
-    printed   the theorem as printed, for a horizon n          refuted: U_0(0) = e^{H_n/2}/√n − 1 > 0
-    adaptive  U = a + κ[√(v/D)·exp(‖g‖²/(2βD)) − 1], D = v+L²Σ‖x‖²    any features
-    mixture   U = a + κ Σ_k π_k [cosh(λ_k‖g‖)e^{−λ_k²Σδ²‖x‖²} − 1]     any features, adapts to the gradients
+anytime   U = a + L[exp(‖g‖²/(2βL²X²t) − ½H_t) − 1]       ‖x‖ ≤ X; `thm:param_free`, repaired
+printed   the theorem as printed, for a horizon n          refuted: U_0(0) = e^{H_n/2}/√n − 1 > 0
+adaptive  U = a + κ[√(v/D)·exp(‖g‖²/(2βD)) − 1], D = v+L²Σ‖x‖²    any features
+mixture   U = a + κ Σ_k π_k [cosh(λ_k‖g‖)e^{−λ_k²Σδ²‖x‖²} − 1]     any features, adapts to the gradients
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ class PrintedParameterFree(Linear):
 class AdaptiveParameterFree(Linear):
     """Adapts to the features' sizes as well: U is additive and asks for no bound on ‖x‖."""
 
-    def __init__(
-        self, geometry: Any = "l2", scale: float = 1.0, start: float = 1.0, lipschitz: float | None = None
-    ) -> None:
+    def __init__(self, geometry: Any = "l2", scale: float = 1.0, start: float = 1.0, lipschitz: float | None = None) -> None:
         scale, start = positive("scale", scale), positive("start", start)
         self.options = {"geometry": geometry, "scale": scale, "start": start, "lipschitz": lipschitz}
         super().__init__("adaptive parameter-free", Adaptive(scale, start), geometry, "square", lipschitz or 1.0)
@@ -61,9 +59,7 @@ class AdaptiveParameterFree(Linear):
 class GradientMixture(Linear):
     """Scale-free: a mixture over rates that adapts to Σ(δx)², per coordinate by default."""
 
-    def __init__(
-        self, geometry: Any = "coordinates", scale: float = 1.0, atoms: int = 24, lipschitz: float | None = None
-    ) -> None:
+    def __init__(self, geometry: Any = "coordinates", scale: float = 1.0, atoms: int = 24, lipschitz: float | None = None) -> None:
         scale = positive("scale", scale)
         if atoms != int(atoms) or not 1 <= atoms <= 200:
             raise BadInput("atoms", atoms, "give a whole number from 1 to 200")

@@ -45,8 +45,16 @@ class PlainFunction(BurkholderFunction):
         self.name, self.structure, self.growable = name, frozenset(structure), growable
         self.lipschitz = positive("lipschitz", lipschitz)
         self.kind = "additive" if advance is None else "generalised"  # type: ignore[misc]
-        given = {"zero": zero, "value": value, "statistic": statistic, "advance": advance, "target": target,
-                 "bound": bound, "tangent": tangent, "points": points}
+        given = {
+            "zero": zero,
+            "value": value,
+            "statistic": statistic,
+            "advance": advance,
+            "target": target,
+            "bound": bound,
+            "tangent": tangent,
+            "points": points,
+        }
         for method, function in given.items():
             if function is not None:
                 setattr(self, method, function)

@@ -57,9 +57,7 @@ def _scale(function: BurkholderFunction, points: Points, *values: np.ndarray) ->
     """The size of the terms before and after a full step: rounding errors are relative to these."""
     full = np.full(points.alpha.shape, function.lipschitz)
     after = function.advance(points.tau, points.x, points.yhat, full)
-    return np.maximum.reduce(
-        [function.magnitude(points.tau), function.magnitude(after), *(np.abs(value) for value in values)]
-    )
+    return np.maximum.reduce([function.magnitude(points.tau), function.magnitude(after), *(np.abs(value) for value in values)])
 
 
 def falls_on_signs(function: BurkholderFunction, points: Points) -> np.ndarray:
@@ -115,11 +113,7 @@ def bounds_regret(function: BurkholderFunction, points: Points) -> np.ndarray:
 
 def applicable(function: BurkholderFunction) -> dict[str, Callable[[BurkholderFunction, Points], np.ndarray]]:
     """The properties this function claims, by name."""
-    checks: dict[str, Callable[[BurkholderFunction, Points], np.ndarray]] = {
-        "1": starts_low,
-        "2": dominates,
-        "regret": bounds_regret,
-    }
+    checks: dict[str, Callable[[BurkholderFunction, Points], np.ndarray]] = {"1": starts_low, "2": dominates, "regret": bounds_regret}
     if SIGN_FLIP in function.structure:
         checks |= {"3'": falls_on_signs, "convex": is_convex, "sign-flip": keeps_sign_flip}
     elif CLOSED in function.structure:

@@ -16,9 +16,7 @@ from burkholder.potentials import Quadratic
 class Smoothness(Linear):
     """`strength` is c; with `tangent=True` s counts δ²‖x‖² instead of L²‖x‖²."""
 
-    def __init__(
-        self, geometry: Any = "l2", strength: float = 1.0, tangent: bool = False, lipschitz: float | None = None
-    ) -> None:
+    def __init__(self, geometry: Any = "l2", strength: float = 1.0, tangent: bool = False, lipschitz: float | None = None) -> None:
         strength = positive("strength", strength)
         shape = geometries.get(geometry)
         self.options = {"geometry": geometry, "strength": strength, "tangent": bool(tangent), "lipschitz": lipschitz}

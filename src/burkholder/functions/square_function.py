@@ -29,9 +29,7 @@ class SquareFunction(Linear):
     20.0
     """
 
-    def __init__(
-        self, radius: float = 1.0, geometry: Any = "l2", version: str = "sharp", lipschitz: float | None = None
-    ) -> None:
+    def __init__(self, radius: float = 1.0, geometry: Any = "l2", version: str = "sharp", lipschitz: float | None = None) -> None:
         if version not in VERSIONS:
             raise BadInput("version", version, f"choose one of {', '.join(VERSIONS)}")
         kind, clock = VERSIONS[version]

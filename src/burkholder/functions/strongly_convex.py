@@ -25,8 +25,7 @@ class StronglyConvex(BurkholderFunction):
     structure = frozenset({CLOSED})
 
     def __init__(
-        self, ridge: float = 1.0, curvature: float | None = None, lipschitz: float | None = None,
-        constant: float | None = None,
+        self, ridge: float = 1.0, curvature: float | None = None, lipschitz: float | None = None, constant: float | None = None
     ) -> None:
         self.options = {"ridge": ridge, "curvature": curvature, "lipschitz": lipschitz, "constant": constant}
         self.ridge = positive("ridge", ridge)

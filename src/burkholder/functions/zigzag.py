@@ -24,9 +24,7 @@ class ZigZag(BurkholderFunction):
     in_expectation = True
     needs_lipschitz = False  # zigzag concavity holds for δ of any size
 
-    def __init__(
-        self, p: float = 2.0, radius: float = 1.0, unit: float | None = None, lipschitz: float | None = None
-    ) -> None:
+    def __init__(self, p: float = 2.0, radius: float = 1.0, unit: float | None = None, lipschitz: float | None = None) -> None:
         if not 1.0 < p < 100.0:
             raise BadInput("p", p, "give 1 < p < 100")
         self.options = {"p": p, "radius": radius, "unit": unit, "lipschitz": lipschitz}
@@ -42,9 +40,7 @@ class ZigZag(BurkholderFunction):
         unit = np.asarray(0.0 if self.unit is None else self.unit)
         return np.zeros(()), np.zeros(dim), np.zeros(dim), np.zeros(()), unit, np.zeros(())
 
-    def advance(
-        self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, sign: float | np.ndarray = 1.0
-    ) -> Tau:
+    def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, sign: float | np.ndarray = 1.0) -> Tau:
         a, big_x, big_y, frozen, unit, spent = tau
         delta = np.asarray(delta, float)
         step = delta[..., None] * np.asarray(x, float)
@@ -67,9 +63,7 @@ class ZigZag(BurkholderFunction):
         """(Rk/p)·U_p(X/k, Y/k)."""
         safe = np.where(unit > 0.0, unit, 1.0)[..., None]
         x, y = np.abs(big_x / safe), np.abs(big_y / safe)
-        return self.radius * unit / self.p * np.sum(
-            self.alpha * (x - self.beta * y) * (x + y) ** (self.p - 1.0), axis=-1
-        )
+        return self.radius * unit / self.p * np.sum(self.alpha * (x - self.beta * y) * (x + y) ** (self.p - 1.0), axis=-1)
 
     def _price(self, big_y: np.ndarray, unit: np.ndarray) -> np.ndarray:
         """R·k·[β^p‖Y/k‖_p^p/p + (p−1)/p], the A of one stretch."""
@@ -101,10 +95,10 @@ class ZigZag(BurkholderFunction):
         big_x, y = tau[1] / safe, np.abs(tau[2] / safe)
         total = np.abs(big_x) + y
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = self.alpha * np.sign(big_x) * np.where(
-                total > 0.0,
-                total ** (self.p - 2.0) * (self.p * np.abs(big_x) + (1.0 - (self.p - 1.0) * self.beta) * y),
-                0.0,
+            slope = (
+                self.alpha
+                * np.sign(big_x)
+                * np.where(total > 0.0, total ** (self.p - 2.0) * (self.p * np.abs(big_x) + (1.0 - (self.p - 1.0) * self.beta) * y), 0.0)
             )
         along = np.einsum("...i,...i->...", slope, np.asarray(x, float))
         return -self.radius / self.p * np.where(tau[4] > 0.0, along, 0.0)

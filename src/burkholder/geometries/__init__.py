@@ -38,6 +38,4 @@ def get(geometry: Any) -> Any:
     return geometry
 
 
-__all__ = [
-    "Coordinates", "Euclidean", "Geometry", "Group", "Mahalanobis", "PNorm", "Schatten", "Supremum", "get",
-]
+__all__ = ["Coordinates", "Euclidean", "Geometry", "Group", "Mahalanobis", "PNorm", "Schatten", "Supremum", "get"]

@@ -38,12 +38,17 @@ class Attack:
     def verdict(self) -> str:
         if self.refuted:
             return f"refuted: E V = {self.best.value:.6g} > 0 on a tree of {self.tree.rounds} rounds"
-        return (f"not refuted: largest E V found {self.best.value:.6g} in {self.evaluations} trees "
-                f"of {self.tree.rounds} rounds")
+        return f"not refuted: largest E V found {self.best.value:.6g} in {self.evaluations} trees of {self.tree.rounds} rounds"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"verdict": self.verdict, "refuted": self.refuted, "expectation": self.best.to_dict(),
-                "rounds": self.tree.rounds, "evaluations": self.evaluations, "seconds": self.seconds}
+        return {
+            "verdict": self.verdict,
+            "refuted": self.refuted,
+            "expectation": self.best.to_dict(),
+            "rounds": self.tree.rounds,
+            "evaluations": self.evaluations,
+            "seconds": self.seconds,
+        }
 
 
 @dataclass
@@ -56,8 +61,7 @@ class _Population:
     low: list[np.ndarray]
 
     def take(self, index: np.ndarray) -> _Population:
-        return _Population(*([level[index].copy() for level in part]
-                             for part in (self.x, self.yhat, self.high, self.low)))
+        return _Population(*([level[index].copy() for level in part] for part in (self.x, self.yhat, self.high, self.low)))
 
     def join(self, other: _Population) -> _Population:
         parts = zip((self.x, self.yhat, self.high, self.low), (other.x, other.yhat, other.high, other.low))
@@ -123,8 +127,7 @@ class _Search:
             up, down = population.high[t].ravel(), population.low[t].ravel()
             delta = np.tile(np.stack([up, -down], axis=1), (1, b // 2)).ravel()
             chance = np.tile(np.stack([down, up], axis=1) / (up + down)[:, None], (1, b // 2)).ravel() * 2 / b
-            tau = advance(f, tuple(np.repeat(part, b, axis=0) for part in tau), x, yhat, delta,
-                          np.tile(coin, len(up)))
+            tau = advance(f, tuple(np.repeat(part, b, axis=0) for part in tau), x, yhat, delta, np.tile(coin, len(up)))
             weight = np.repeat(weight, b) * chance
         with np.errstate(over="ignore", invalid="ignore"):
             values, sizes = np.asarray(f.target(tau), float), np.asarray(f.magnitude(tau), float)
@@ -160,8 +163,7 @@ class _Search:
             chosen = np.choose(kind[..., None], options)
             new.x[t] = admitted(f, np.where(touched, chosen, x))
             redraw = touched[..., 0] & (rng.random((count, 1)) < 0.3)
-            new.yhat[t] = np.where(redraw, f.plays(rng, new.x[t].reshape(-1, self.dim)).reshape(count, nodes),
-                                   new.yhat[t])
+            new.yhat[t] = np.where(redraw, f.plays(rng, new.x[t].reshape(-1, self.dim)).reshape(count, nodes), new.yhat[t])
             if self.general:
                 a, b = self.increments((count, nodes))
                 new.high[t], new.low[t] = np.where(redraw, a, new.high[t]), np.where(redraw, b, new.low[t])
@@ -169,8 +171,13 @@ class _Search:
 
 
 def search(
-    function: BurkholderFunction, rounds: int = 4, dim: int = 1, seconds: float = 2.0, seed: int = 0,
-    general: bool | None = None, population: int = 64,
+    function: BurkholderFunction,
+    rounds: int = 4,
+    dim: int = 1,
+    seconds: float = 2.0,
+    seed: int = 0,
+    general: bool | None = None,
+    population: int = 64,
 ) -> Attack:
     """Look for a tree with E V > 0, for about `seconds`; `general` increments by default where the function is
     claimed for them (its tangent majorant holds for every mean-zero δ)."""

@@ -34,8 +34,14 @@ class Expectation:
         return self.method == "exact"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"value": self.value, "low": self.low, "high": self.high, "paths": self.paths,
-                "method": self.method, "confidence": self.confidence}
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "paths": self.paths,
+            "method": self.method,
+            "confidence": self.confidence,
+        }
 
 
 def leaves(function: BurkholderFunction, tree: Tree) -> Iterator[tuple[Tau, np.ndarray]]:
@@ -48,8 +54,9 @@ def leaves(function: BurkholderFunction, tree: Tree) -> Iterator[tuple[Tau, np.n
     yield from _below(function, tree, 0, 0, root, np.ones(1), size)
 
 
-def _below(function: BurkholderFunction, tree: Tree, t: int, first: int, tau: Tau, weight: np.ndarray,
-           size: int) -> Iterator[tuple[Tau, np.ndarray]]:
+def _below(
+    function: BurkholderFunction, tree: Tree, t: int, first: int, tau: Tau, weight: np.ndarray, size: int
+) -> Iterator[tuple[Tau, np.ndarray]]:
     """Advance the nodes first, first+1, … of level t together while they fit; otherwise one half at a time."""
     while t < tree.rounds:
         count = len(weight)
@@ -64,8 +71,7 @@ def _below(function: BurkholderFunction, tree: Tree, t: int, first: int, tau: Ta
     yield tau, weight
 
 
-def step(function: BurkholderFunction, tree: Tree, t: int, nodes: slice, tau: Tau,
-         weight: np.ndarray) -> tuple[Tau, np.ndarray]:
+def step(function: BurkholderFunction, tree: Tree, t: int, nodes: slice, tau: Tau, weight: np.ndarray) -> tuple[Tau, np.ndarray]:
     """One level down: every node becomes its branches."""
     b = tree.branching
     x, yhat = np.repeat(tree.features[t][nodes], b, axis=0), np.repeat(tree.play(t, nodes), b)
@@ -75,8 +81,7 @@ def step(function: BurkholderFunction, tree: Tree, t: int, nodes: slice, tau: Ta
     return after, (weight[:, None] * chance).ravel()
 
 
-def advance(function: BurkholderFunction, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray,
-            coin: np.ndarray) -> Tau:
+def advance(function: BurkholderFunction, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, coin: np.ndarray) -> Tau:
     """The next state, with the learner's own coin for functions that draw one."""
     if function.in_expectation:
         return function.advance(tau, x, yhat, delta, coin)  # type: ignore[call-arg]
@@ -124,8 +129,7 @@ def _noise(measure: Callable[[Tau], Any], tau: Tau, values: np.ndarray, rounds: 
     error = 4 * (rounds + 1) * np.finfo(float).eps
     with np.errstate(all="ignore"):
         # whole numbers are exact, and may be clocks that count rounds
-        moved = tuple(part * (1 + error * rng.choice([-1.0, 1.0], np.shape(part)) * (part != np.rint(part)))
-                      for part in tau)
+        moved = tuple(part * (1 + error * rng.choice([-1.0, 1.0], np.shape(part)) * (part != np.rint(part))) for part in tau)
         change = 4 * np.abs(np.asarray(measure(moved), float) - values)
     return np.where(np.isfinite(change), change, 0.0)
 
@@ -134,8 +138,13 @@ Process = Callable[[np.ndarray, Tau], np.ndarray]
 
 
 def monte_carlo(
-    function: BurkholderFunction, process: Process, rounds: int, paths: int = 20_000, seed: int = 0,
-    confidence: float = 0.99, span: tuple[float, float] | None = None,
+    function: BurkholderFunction,
+    process: Process,
+    rounds: int,
+    paths: int = 20_000,
+    seed: int = 0,
+    confidence: float = 0.99,
+    span: tuple[float, float] | None = None,
 ) -> Expectation:
     """E V along a process, from independent paths with fair signs δ = ±L.
 
@@ -161,8 +170,7 @@ def monte_carlo(
     return interval(values, confidence, span, float(np.mean(function.magnitude(tau))))
 
 
-def interval(values: np.ndarray, confidence: float, span: tuple[float, float] | None = None,
-             magnitude: float = 0.0) -> Expectation:
+def interval(values: np.ndarray, confidence: float, span: tuple[float, float] | None = None, magnitude: float = 0.0) -> Expectation:
     """The mean of independent values with a two-sided interval."""
     n, mean, deviation = len(values), float(np.mean(values)), float(np.std(values, ddof=1))
     if span is None:

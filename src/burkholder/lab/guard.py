@@ -38,9 +38,7 @@ class Guard(BurkholderFunction):
     def expected(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> np.ndarray:
         # an infinite prediction comes from an infinite U: the point is left out
         playable = np.isfinite(yhat)
-        after = self._numbers(
-            "value", self.inner.expected, (tau, x, np.where(playable, yhat, 0.0), delta), tau, x, delta
-        )
+        after = self._numbers("value", self.inner.expected, (tau, x, np.where(playable, yhat, 0.0), delta), tau, x, delta)
         return np.where(playable, after, np.inf)
 
     def advance(self, tau: Tau, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> Tau:
@@ -74,8 +72,10 @@ class Guard(BurkholderFunction):
         if self.measured:
             return self.inner.magnitude(tau)
         step = 1e-4
-        moved = tuple(part if clock else part * (1.0 + (step if k % 2 else -step))
-                      for k, (part, clock) in enumerate(zip(tau, self.clocks, strict=True)))
+        moved = tuple(
+            part if clock else part * (1.0 + (step if k % 2 else -step))
+            for k, (part, clock) in enumerate(zip(tau, self.clocks, strict=True))
+        )
         with np.errstate(all="ignore"):
             here = np.asarray(self.inner.value(tau), float)
             change = np.abs(np.asarray(self.inner.value(moved), float) - here) / step
@@ -101,8 +101,15 @@ class Guard(BurkholderFunction):
     def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         return self.inner.refine(w, tau)
 
-    def _call(self, name: str, formula: Callable[..., Any], arguments: tuple[Any, ...], tau: Tau,
-              x: np.ndarray | None, delta: np.ndarray | None = None) -> Any:
+    def _call(
+        self,
+        name: str,
+        formula: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        tau: Tau,
+        x: np.ndarray | None,
+        delta: np.ndarray | None = None,
+    ) -> Any:
         try:
             with np.errstate(all="ignore"):
                 return formula(*arguments)
@@ -111,13 +118,21 @@ class Guard(BurkholderFunction):
         except Exception as trouble:
             place = _first_raising(formula, arguments)
             raise BadInput(
-                f"{name} of {self.name}", trouble,
+                f"{name} of {self.name}",
+                trouble,
                 f"it raised at {describe(tau, x, delta, place) or 'the start'}; it is called with batches: tau a tuple "
                 f"of arrays and x of shape (batch, dim)",
             ) from trouble
 
-    def _numbers(self, name: str, formula: Callable[..., Any], arguments: tuple[Any, ...], tau: Tau,
-                 x: np.ndarray | None, delta: np.ndarray | None = None) -> np.ndarray:
+    def _numbers(
+        self,
+        name: str,
+        formula: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        tau: Tau,
+        x: np.ndarray | None,
+        delta: np.ndarray | None = None,
+    ) -> np.ndarray:
         batch = np.shape(x)[:-1] if x is not None else np.shape(tau[0])[: 1 if np.ndim(tau[0]) else 0]
         raw = self._call(name, formula, arguments, tau, x, delta)
         try:
@@ -126,13 +141,15 @@ class Guard(BurkholderFunction):
             raise BadInput(f"{name} of {self.name}", raw, "it must return an array of numbers") from trouble
         if batch and answer.shape != batch:
             raise BadInput(
-                f"{name} of {self.name}", Text(f"an array of shape {answer.shape}"),
+                f"{name} of {self.name}",
+                Text(f"an array of shape {answer.shape}"),
                 f"for {batch[0]} points, the first {describe(tau, x, delta, 0)}, return shape {batch}: one number each",
             )
         bad = np.atleast_1d(np.isnan(answer))
         if bad.any():
             raise BadInput(
-                f"{name} of {self.name}", float("nan"),
+                f"{name} of {self.name}",
+                float("nan"),
                 f"return a number at {describe(tau, x, delta, int(np.argmax(bad)))}, "
                 f"and at {int(bad.sum()) - 1} others of {bad.size} points tried",
             )
@@ -143,6 +160,7 @@ class Guard(BurkholderFunction):
 
 def _first_raising(formula: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
     """The first point of a batch at which the formula raises on its own; 0 if only the batch as a whole does."""
+
     def pick(argument: Any, k: int) -> Any:
         if isinstance(argument, tuple):
             return tuple(pick(part, k) for part in argument)

@@ -76,8 +76,9 @@ def _instance(thing: Any, name: str) -> BurkholderFunction:
         except BurkholderError:
             raise
         except Exception as trouble:
-            raise BadInput("name", name, f"calling it without arguments raised {type(trouble).__name__}: {trouble}; "
-                           "name an instance instead") from trouble
+            raise BadInput(
+                "name", name, f"calling it without arguments raised {type(trouble).__name__}: {trouble}; name an instance instead"
+            ) from trouble
     if not isinstance(thing, BurkholderFunction):
         raise BadInput("name", name, f"it is a {type(thing).__name__}, not a BurkholderFunction")
     return thing

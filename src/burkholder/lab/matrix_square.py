@@ -36,8 +36,14 @@ class MatrixSquare:
         return self.left <= self.right * (1 + 1e-12)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"left": self.left, "square": self.square, "right": self.right, "ratio": self.ratio,
-                "holds": self.holds, "paths": self.paths}
+        return {
+            "left": self.left,
+            "square": self.square,
+            "right": self.right,
+            "ratio": self.ratio,
+            "holds": self.holds,
+            "paths": self.paths,
+        }
 
 
 def _state(shape: tuple[int, int], rate: float = 1.0) -> PlainFunction:

@@ -161,6 +161,7 @@ def _growth(function: Any, factor: float) -> None:
 
 def _state(part: int) -> Change:
     """The factor of one part of τ inside U (and inside every rule that reads τ)."""
+
     def change(function: Any, factor: float) -> None:
         def scaled(tau: Tau) -> Tau:
             return tuple(factor * item if k == part % len(tau) else item for k, item in enumerate(tau))

@@ -50,11 +50,21 @@ class Tightness:
         return self.ratio is not None and self.error is not None and self.ratio - self.error > 1 + 1e-9
 
     def to_dict(self) -> dict[str, Any]:
-        return {"learner": self.learner, "process": self.process, "rounds": self.rounds, "paths": self.paths,
-                "regret": self.regret, "regret_low": self.regret_low, "regret_high": self.regret_high,
-                "confidence": CONFIDENCE, "bound": self.bound, "bound_is": self.bound_is,
-                "ratio": self.ratio, "ratio_error": self.error,
-                "exceeded": self.exceeded}
+        return {
+            "learner": self.learner,
+            "process": self.process,
+            "rounds": self.rounds,
+            "paths": self.paths,
+            "regret": self.regret,
+            "regret_low": self.regret_low,
+            "regret_high": self.regret_high,
+            "confidence": CONFIDENCE,
+            "bound": self.bound,
+            "bound_is": self.bound_is,
+            "ratio": self.ratio,
+            "ratio_error": self.error,
+            "exceeded": self.exceeded,
+        }
 
     def __str__(self) -> str:
         lines = [
@@ -63,8 +73,7 @@ class Tightness:
             f"  mean regret  {self.regret:.6g}   [{self.regret_low:.6g}, {self.regret_high:.6g}] normal, 99 %",
         ]
         if self.bound is not None:
-            lines += [f"  mean bound   {self.bound:.6g}   ({self.bound_is})",
-                      f"  ratio        {self.ratio:.4f} ± {self.error:.4f}"]
+            lines += [f"  mean bound   {self.bound:.6g}   ({self.bound_is})", f"  ratio        {self.ratio:.4f} ± {self.error:.4f}"]
         else:
             lines.append("  no bound was given")
         if self.exceeded:
@@ -73,8 +82,14 @@ class Tightness:
 
 
 def tight(
-    learner: Any, rounds: int = 64, paths: int = 256, dim: int | None = None, process: str | None = None,
-    bound: Callable[[np.ndarray], float] | None = None, radius: float | None = None, seed: int = 0,
+    learner: Any,
+    rounds: int = 64,
+    paths: int = 256,
+    dim: int | None = None,
+    process: str | None = None,
+    bound: Callable[[np.ndarray], float] | None = None,
+    radius: float | None = None,
+    seed: int = 0,
 ) -> Tightness:
     """Play `prop:necessary`'s adversary against a learner and report regret ÷ bound.
 
@@ -102,8 +117,7 @@ def tight(
             return _function(function, label, name, rounds, paths, dim, radius, seed)
     else:
         if not (hasattr(learner, "update") and (hasattr(learner, "predict") or callable(learner))):
-            raise BadInput("learner", learner, "give a name, a BurkholderFunction, or an object with predict "
-                                               "and update")
+            raise BadInput("learner", learner, "give a name, a BurkholderFunction, or an object with predict and update")
 
         def play(name: str) -> Tightness:
             return _object(learner, name, rounds, paths, dim, radius, bound, seed)
@@ -119,8 +133,9 @@ def _dimension(function: BurkholderFunction, entry: Any) -> int:
     return int(entry.dims[-1]) if entry else 1
 
 
-def _function(function: BurkholderFunction, label: str, process: str, rounds: int, paths: int, dim: int,
-              radius: float | None, seed: int) -> Tightness:
+def _function(
+    function: BurkholderFunction, label: str, process: str, rounds: int, paths: int, dim: int, radius: float | None, seed: int
+) -> Tightness:
     """All paths at once, with the function's own strategy."""
     rng = np.random.default_rng(seed)
     own = radius if radius is not None or _has_ball(function, dim) else 1.0
@@ -174,13 +189,20 @@ def _predict(function: BurkholderFunction, tau: Tau, x: np.ndarray) -> np.ndarra
 
 def _merely_convex(function: BurkholderFunction) -> BurkholderFunction:
     if getattr(function, "curvature", None) is not None:
-        raise BadInput("learner", function.name, "its guarantee needs a curved loss, and this adversary plays the "
-                                                 "absolute loss")
+        raise BadInput("learner", function.name, "its guarantee needs a curved loss, and this adversary plays the absolute loss")
     return function
 
 
-def _object(learner: Any, process: str, rounds: int, paths: int, dim: int | None, radius: float | None,
-            bound: Callable[[np.ndarray], float] | None, seed: int) -> Tightness:
+def _object(
+    learner: Any,
+    process: str,
+    rounds: int,
+    paths: int,
+    dim: int | None,
+    radius: float | None,
+    bound: Callable[[np.ndarray], float] | None,
+    seed: int,
+) -> Tightness:
     """One path after another, against the learner's own ball, or the Euclidean one."""
     function = getattr(learner, "function", None)
     if isinstance(function, BurkholderFunction):
@@ -224,8 +246,7 @@ def _object(learner: Any, process: str, rounds: int, paths: int, dim: int | None
     return _report(str(label), process, rounds, regret, bounds if own or bound is not None else None, kind)
 
 
-def _report(label: str, process: str, rounds: int, regret: np.ndarray, bounds: np.ndarray | None,
-            kind: str) -> Tightness:
+def _report(label: str, process: str, rounds: int, regret: np.ndarray, bounds: np.ndarray | None, kind: str) -> Tightness:
     mean = interval(regret, CONFIDENCE)
     if bounds is None:
         return Tightness(label, process, rounds, len(regret), mean.value, mean.low, mean.high, None, "none")

@@ -66,8 +66,9 @@ class Sampler:
             numbers[0] = self._within(np.where(simple, self._snapped(numbers[0]), numbers[0]))
             # only parts that take both signs, and no zero of theirs, are free of the other parts: sums of squares
             # and memories are not
-            state = [np.where(simple & (part != 0), self._snapped(part), part) if np.any(part < 0) and part.ndim == 2
-                     else part for part in state]
+            state = [
+                np.where(simple & (part != 0), self._snapped(part), part) if np.any(part < 0) and part.ndim == 2 else part for part in state
+            ]
         return Points(tuple(state), *numbers)
 
     def _reached(self, x: np.ndarray) -> tuple[Tau, np.ndarray]:

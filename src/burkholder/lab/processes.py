@@ -36,8 +36,7 @@ class Directions:
         return self.unit(self.rng.choice([-1.0, 1.0], self.dim))
 
 
-def process_features(name: str, directions: Directions, t: int, rounds: int, total: np.ndarray,
-                     squares: np.ndarray) -> np.ndarray:
+def process_features(name: str, directions: Directions, t: int, rounds: int, total: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Features of round t for every path, from what the path has seen: total = Σεx and squares = Σ‖x‖²."""
     paths = len(total)
     if name == "constant":

@@ -67,8 +67,10 @@ class Found:
 
     def violations(self, most: int = 24) -> Iterator[tuple[Sampler, Points]]:
         """Points above the tolerance, worst first, from every dimension."""
-        ranked = sorted(((float(score), n, k) for n, pool in enumerate(self.pools) for k, score in
-                         enumerate(pool.scores[:most]) if score > TOLERANCE), reverse=True)
+        ranked = sorted(
+            ((float(score), n, k) for n, pool in enumerate(self.pools) for k, score in enumerate(pool.scores[:most]) if score > TOLERANCE),
+            reverse=True,
+        )
         for _, n, k in ranked[:most]:
             points = self.pools[n].points
             assert points is not None

@@ -48,9 +48,17 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
             if found and relative[k] > CLEAR:
                 break
     status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("streams", status, STATEMENT, f"streams of 1 to 30 rounds in dimensions {dims}", witness=witness,
-                   points=tried, seconds=time.perf_counter() - started, worst=worst,
-                   note=f"{doubts} residuals above 1e-9 were rounding" if doubts and not witness else "")
+    return Verdict(
+        "streams",
+        status,
+        STATEMENT,
+        f"streams of 1 to 30 rounds in dimensions {dims}",
+        witness=witness,
+        points=tried,
+        seconds=time.perf_counter() - started,
+        worst=worst,
+        note=f"{doubts} residuals above 1e-9 were rounding" if doubts and not witness else "",
+    )
 
 
 def reads_regret(guard: Guard, dim: int, rng: np.random.Generator) -> bool:
@@ -119,12 +127,19 @@ def _relative(guard: Guard, state: list[np.ndarray], w: np.ndarray) -> np.ndarra
 def _witness(guard: Guard, rng: np.random.Generator, one: Rows, w: np.ndarray, dim: int) -> Witness | None:
     """One stream as a witness, unless a jitter of 1e-11 or ball arithmetic takes the violation away."""
     amount = float(_residual(guard, _play(guard, one, dim), w)[0][0])
-    jitter = [(x * (1 + 1e-11 * rng.standard_normal((32, 1))), np.repeat(yhat, 32), np.repeat(delta, 32))
-              for x, yhat, delta in one]
+    jitter = [(x * (1 + 1e-11 * rng.standard_normal((32, 1))), np.repeat(yhat, 32), np.repeat(delta, 32)) for x, yhat, delta in one]
     near, _ = _residual(guard, _play(guard, jitter, dim), np.repeat(w, 32, axis=0))
     certified = stream_excess(guard.inner, one, w, dim)
     if not np.all(near > 0.3 * amount) or (certified is not None and certified <= 0):
         return None
     amount, arithmetic = (amount, "float64") if certified is None else (certified, "ball arithmetic")
-    return Witness({"x": [x[0].tolist() for x, _, _ in one], "yhat": [float(yhat[0]) for _, yhat, _ in one],
-                    "delta": [float(delta[0]) for _, _, delta in one], "w": w[0].tolist()}, amount, arithmetic)
+    return Witness(
+        {
+            "x": [x[0].tolist() for x, _, _ in one],
+            "yhat": [float(yhat[0]) for _, yhat, _ in one],
+            "delta": [float(delta[0]) for _, _, delta in one],
+            "w": w[0].tolist(),
+        },
+        amount,
+        arithmetic,
+    )

@@ -115,8 +115,7 @@ def histories(t: int, branching: int = 2) -> Array:
     return 1.0 - 2.0 * (digits % 2)
 
 
-def random(rng: np.random.Generator, rounds: int, dim: int, branching: int = 2, general: bool = False,
-           lipschitz: float = 1.0) -> Tree:
+def random(rng: np.random.Generator, rounds: int, dim: int, branching: int = 2, general: bool = False, lipschitz: float = 1.0) -> Tree:
     """Independent features of several scales at every node; general ones with lopsided increments."""
     levels, high, low = [], [], []
     for t in range(_rounds(rounds)):

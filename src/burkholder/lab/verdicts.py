@@ -78,9 +78,16 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "claim": self.claim, "status": self.status.value, "statement": self.statement, "domain": self.domain,
-            "arithmetic": self.arithmetic, "witness": self.witness.to_dict() if self.witness else None,
-            "points": self.points, "seconds": self.seconds, "worst": self.worst, "note": self.note,
+            "claim": self.claim,
+            "status": self.status.value,
+            "statement": self.statement,
+            "domain": self.domain,
+            "arithmetic": self.arithmetic,
+            "witness": self.witness.to_dict() if self.witness else None,
+            "points": self.points,
+            "seconds": self.seconds,
+            "worst": self.worst,
+            "note": self.note,
         }
 
     def __str__(self) -> str:
@@ -133,8 +140,13 @@ class Report:
         raise KeyError(claim)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"function": self.name, "status": self.status.value, "seconds": self.seconds,
-                "verdicts": [verdict.to_dict() for verdict in self.verdicts], "notes": list(self.notes)}
+        return {
+            "function": self.name,
+            "status": self.status.value,
+            "seconds": self.seconds,
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "notes": list(self.notes),
+        }
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.status.value} ({self.seconds:.1f} s)"]

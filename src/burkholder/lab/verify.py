@@ -37,8 +37,13 @@ Property = Callable[[BurkholderFunction, Points], np.ndarray]
 
 
 def verify(
-    function: BurkholderFunction | str, exact: bool = False, seconds: float = 10.0, points: int = 2_000_000,
-    dims: Sequence[int] | None = None, seed: int = 0, first: bool = False,
+    function: BurkholderFunction | str,
+    exact: bool = False,
+    seconds: float = 10.0,
+    points: int = 2_000_000,
+    dims: Sequence[int] | None = None,
+    seed: int = 0,
+    first: bool = False,
 ) -> Report:
     """Examine 1°, 2°, 3°/3′, convexity in α, the declared strategies, and V against linearised regret.
 
@@ -75,8 +80,14 @@ def verify(
     readable = "regret" in claims and reads_regret(guard, chosen[0], rng)
     if "regret" in claims and not readable:
         del claims["regret"]
-        verdicts.append(Verdict("regret", Status.UNCHECKED, STATEMENTS["regret"], note="tau[0] and tau[1] are not "
-                                "Σδŷ and Σδx: override `linearised` to have this examined; streams are, below"))
+        verdicts.append(
+            Verdict(
+                "regret",
+                Status.UNCHECKED,
+                STATEMENTS["regret"],
+                note="tau[0] and tau[1] are not Σδŷ and Σδx: override `linearised` to have this examined; streams are, below",
+            )
+        )
     found: dict[str, Verdict] = {}
     for part in PASSES:
         share, quota = part * seconds / (len(claims) + 1), int(part * points / (len(claims) + 1))
@@ -99,8 +110,7 @@ def verify(
 def _together(before: Verdict, after: Verdict) -> Verdict:
     """Two looks at the same claim as one, with the effort of both."""
     worst = [verdict.worst for verdict in (before, after) if verdict.worst is not None]
-    return replace(after, points=before.points + after.points, seconds=before.seconds + after.seconds,
-                   worst=max(worst, default=None))
+    return replace(after, points=before.points + after.points, seconds=before.seconds + after.seconds, worst=max(worst, default=None))
 
 
 def _claims(function: BurkholderFunction, guard: Guard) -> dict[str, Property]:
@@ -139,8 +149,7 @@ def _start(guard: Guard, dims: tuple[int, ...]) -> Verdict:
     return Verdict("1", status, STATEMENTS["1"], f"dimensions {dims}", witness=witness, points=len(dims), worst=worst)
 
 
-def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler], seconds: float,
-             points: int) -> Verdict:
+def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler], seconds: float, points: int) -> Verdict:
     def residual(at: Points) -> np.ndarray:
         return property(guard, at)
 
@@ -154,12 +163,12 @@ def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler
         if witness:
             break
     status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict(name, status, STATEMENTS[name], domain, "float64", witness, found.points, found.seconds,
-                   found.relative, note)
+    return Verdict(name, status, STATEMENTS[name], domain, "float64", witness, found.points, found.seconds, found.relative, note)
 
 
-def _witness(name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler,
-             point: Points) -> tuple[Witness | None, str]:
+def _witness(
+    name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler, point: Points
+) -> tuple[Witness | None, str]:
     """The violation at a point a person can type, evaluated again in balls where that can be done."""
     if not genuine(residual, sampler, point):
         return None, "the worst residual changes sign under a jitter of 1e-11: rounding"
@@ -174,6 +183,7 @@ def _witness(name: str, residual: Callable[[Points], np.ndarray], function: Burk
 
 def _typed(name: str, point: Points, digits: int) -> dict[str, Any]:
     """The coordinates that the claim speaks of."""
+
     def show(part: np.ndarray) -> Any:
         return (cut(part[0], digits) if digits <= 15 else part[0]).tolist()
 

@@ -11,14 +11,7 @@ from burkholder.errors import BadInput
 from burkholder.losses.classification import Hinge, Logistic
 from burkholder.losses.custom import Custom
 from burkholder.losses.dispatch import derivative, value
-from burkholder.losses.regression import (
-    Absolute,
-    EpsilonInsensitive,
-    Huber,
-    Pinball,
-    Squared,
-    check_parameters,
-)
+from burkholder.losses.regression import Absolute, EpsilonInsensitive, Huber, Pinball, Squared, check_parameters
 
 LOSSES: dict[str, type] = {
     "absolute": Absolute,
@@ -97,6 +90,20 @@ def label(loss: Any, y: Any, bound: float = math.inf) -> float:
 
 
 __all__ = [
-    "LOSSES", "Absolute", "Custom", "EpsilonInsensitive", "Hinge", "Huber", "Logistic", "Pinball", "Squared",
-    "derivative", "get", "has_minimiser", "is_classification", "label", "name", "value",
+    "LOSSES",
+    "Absolute",
+    "Custom",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Pinball",
+    "Squared",
+    "derivative",
+    "get",
+    "has_minimiser",
+    "is_classification",
+    "label",
+    "name",
+    "value",
 ]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
 from burkholder.losses import Custom, dispatch, has_minimiser, is_classification, name
+from burkholder.machine.compiling import compiled
 
 
 @compiled

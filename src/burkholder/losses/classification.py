@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from burkholder.elementary import exp, log1p
 from burkholder.losses.dispatch import formulas
+from burkholder.machine.elementary import exp, log1p
 
 
 def _logistic(loss, yhat, y):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 MULTIPLIERS = 25
 CLIP = 0.25

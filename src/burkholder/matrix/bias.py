@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.compiled import compiled
 from burkholder.experts import huber_root
+from burkholder.machine.compiling import compiled
 
 FORGETTING = (0.0, 0.02, 0.05, 0.1)
 PRIOR_COUNT = 3.0
@@ -34,13 +34,7 @@ class Bias(NamedTuple):
 def start() -> Bias:
     """No rating seen yet."""
     speeds = np.array(FORGETTING)
-    return Bias(
-        np.zeros(2),
-        np.zeros((0, len(speeds))),
-        np.zeros(0, np.int64),
-        speeds,
-        huber_root.start(len(speeds), lipschitz=2.0),
-    )
+    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, huber_root.start(len(speeds), lipschitz=2.0))
 
 
 def with_nodes(bias: Bias, nodes: int) -> Bias:

@@ -64,9 +64,7 @@ def small_exponential(T: Array, width: int, log_trace: float) -> Array:
     return np.asarray((head * np.exp(eigenvalues - log_trace)) @ head.T)
 
 
-def converged(
-    product: Callable[[Array], Array], start: Array, answer: Callable[[Array], Array], tol: float
-) -> tuple[Array, Array, int]:
+def converged(product: Callable[[Array], Array], start: Array, answer: Callable[[Array], Array], tol: float) -> tuple[Array, Array, int]:
     """(T, answer(T), block steps) once two consecutive changes of the answer are at most tol."""
     last, quiet, steps = None, 0, 0
     T, now = np.zeros((0, 0)), np.zeros(0)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.certificates import Assumption, Certificate, Guarantee
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Assumption, Certificate, Guarantee
 from burkholder.matrix import bet, graph, sign_flip, tangent
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
@@ -108,9 +108,7 @@ class SignFlipCertificate(RatingsCertificate):
         if self.mixture is not None:
             joined, dimension, kappa, lipschitz = self.mixture
             rates, masses = mixture_grid(lipschitz)
-            return joined + float(
-                spectral_mixture.bound_from(nuclear, self.top, dimension, rates, masses, kappa, lipschitz)
-            )
+            return joined + float(spectral_mixture.bound_from(nuclear, self.top, dimension, rates, masses, kappa, lipschitz))
         if self.radius is None or self.promised is None or nuclear > self.radius:
             raise BadInput("nuclear", nuclear, f"this learner was built for radius {self.radius:g}")
         return self.promised
@@ -119,11 +117,7 @@ class SignFlipCertificate(RatingsCertificate):
         """What this stream proves about it: Σδŷ + nuclear·‖Σδ e_i e_jᵀ‖."""
         _nonnegative(nuclear)
         if self.spectral is None:
-            raise BadInput(
-                "nuclear",
-                nuclear,
-                "the doubling rule forgets Σδ e_i e_jᵀ when it restarts; use rate='lowering'",
-            )
+            raise BadInput("nuclear", nuclear, "the doubling rule forgets Σδ e_i e_jᵀ when it restarts; use rate='lowering'")
         return self.along + nuclear * self.spectral
 
 
@@ -183,28 +177,16 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
     mean_wealth = math.exp(min(bet.log_mean(engine.log_wealth), 700.0))
     diagonal = float(engine.graph.diagonal[:nodes].max()) if nodes else 0.0
     spectral = graph.spectral_norm(engine.graph)
-    along, paid, rate = (
-        float(scalars[tangent.ALONG]),
-        float(scalars[tangent.PAID]),
-        float(scalars[tangent.RATE]),
-    )
+    along, paid, rate = (float(scalars[tangent.ALONG]), float(scalars[tangent.PAID]), float(scalars[tangent.RATE]))
     promised = paid + rate * diagonal
     followed = float(scalars[tangent.FOLLOWED])
     level = along + float(scalars[tangent.LOG_TRACE]) / rate - paid if nodes else 0.0
     guarantees = (
-        Guarantee(
-            "never worse than the bias model",
-            "Σ½(ŷ−y)² − Σ½(b−y)² ≤ κ on every path, labels in [−1, 1]",
-            bet.KAPPA,
-        ),
+        Guarantee("never worse than the bias model", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ κ on every path, labels in [−1, 1]", bet.KAPPA),
         Guarantee("against the bias model, realised", "Σ½(ŷ−y)² − Σ½(b−y)² ≤ Σδ(ŷ−b) ≤ κ(1 − mean wealth)", followed),
         Guarantee("wealth of the bet", "κ(1 − mean W), the limit of the line above", bet.KAPPA * (1.0 - mean_wealth)),
         Guarantee("direction, promised", "Σδu − Σδ⟨W,X⟩ ≤ A₁ for every ‖W‖_Σ ≤ 1 (ledger of this path)", promised),
-        Guarantee(
-            "direction, realised",
-            "Σδu + ‖Σδ e_i e_jᵀ‖, the largest value of that left side",
-            along + spectral,
-        ),
+        Guarantee("direction, realised", "Σδu + ‖Σδ e_i e_jᵀ‖, the largest value of that left side", along + spectral),
     )
     # The ledger is exact when every trace is: the state itself tells whether the promise was kept.
     excess = along + spectral - promised
@@ -221,8 +203,7 @@ def certify(engine: BiasTangentBet, **totals: Any) -> CompletionCertificate:
     error = float(scalars[tangent.ERROR])
     notes = (
         "bound(nuclear) and realised(nuclear) compare with b + ⟨W, X⟩ for every W of that nuclear norm",
-        f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g}"
-        f" beside |Σδu| = {abs(along):.3g}",
+        f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g} beside |Σδu| = {abs(along):.3g}",
     )
     return CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
 from burkholder.losses.dispatch import value
+from burkholder.machine.compiling import compiled
 from burkholder.matrix.certificate import RatingsCertificate, certify, certify_sign_flip, root_mean
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
@@ -91,11 +91,7 @@ class MatrixCompletion:
         except (TypeError, ValueError):
             raise BadInput("rating", rating, "give a number") from None
         if not self.low <= number <= self.high:
-            raise BadInput(
-                "rating",
-                rating,
-                f"ratings must lie in [{self.low:g}, {self.high:g}], the range given",
-            )
+            raise BadInput("rating", rating, f"ratings must lie in [{self.low:g}, {self.high:g}], the range given")
         return (2.0 * number - self.low - self.high) / (self.high - self.low)
 
     def _rating(self, yhat: Any) -> Any:
@@ -136,11 +132,7 @@ class MatrixCompletion:
     # -- whole streams ------------------------------------------------------------------------------------
 
     def run(
-        self,
-        rows: Sequence[Id],
-        columns: Sequence[Id],
-        ratings: Sequence[float],
-        progress: Callable[[int, str], None] | None = None,
+        self, rows: Sequence[Id], columns: Sequence[Id], ratings: Sequence[float], progress: Callable[[int, str], None] | None = None
     ) -> CompletionRun:
         """Predict and learn a whole stream, compiled; the same as `update` on each rating in turn.
 
@@ -148,11 +140,7 @@ class MatrixCompletion:
         """
         rows, columns, ratings = list(items(rows)), list(items(columns)), list(items(ratings))
         if not len(rows) == len(columns) == len(ratings):
-            raise BadInput(
-                "rows, columns, ratings",
-                (len(rows), len(columns), len(ratings)),
-                "give three sequences of the same length",
-            )
+            raise BadInput("rows, columns, ratings", (len(rows), len(columns), len(ratings)), "give three sequences of the same length")
         labels = np.empty(len(ratings))
         for t, (row, column, rating) in enumerate(zip(rows, columns, ratings)):
             try:
@@ -241,9 +229,7 @@ class MatrixCompletion:
         return learner
 
 
-def _engine(
-    strategy: str, fast: bool, tol: float | None, dtype: str, **options: Any
-) -> BiasTangentBet | SignFlipEntries:
+def _engine(strategy: str, fast: bool, tol: float | None, dtype: str, **options: Any) -> BiasTangentBet | SignFlipEntries:
     """The learner of that name; options it does not take are refused."""
     given = {key: option for key, option in options.items() if option is not None}
     if strategy == "default":

@@ -41,9 +41,7 @@ class BiasTangentBet:
     def predict(self, i: int, j: int) -> float:
         """ŷ at nodes (i, j); −1 stands for a row or column never seen, and then the bias alone answers."""
         T = self.workspace.sized(len(self.graph.start))
-        return float(
-            stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)[0]
-        )
+        return float(stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)[0])
 
     def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each."""
@@ -52,19 +50,7 @@ class BiasTangentBet:
         self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
         self.bias = bias.with_nodes(self.bias, len(self.graph.start))
         T = self.workspace.sized(len(self.graph.start))
-        return stream.rounds(
-            self.graph,
-            self.scalars,
-            self.bias,
-            self.log_wealth,
-            i,
-            j,
-            y,
-            self.tol,
-            self.most,
-            self.probes,
-            *T,
-        )
+        return stream.rounds(self.graph, self.scalars, self.bias, self.log_wealth, i, j, y, self.tol, self.most, self.probes, *T)
 
     def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """ŷ at (i, c) for every column node c, from one exponential applied to e_i."""
@@ -96,9 +82,7 @@ class BiasTangentBet:
         """Take over what `arrays` gave."""
 
         def part(prefix: str) -> dict[str, NDArray[Any]]:
-            return {
-                key[len(prefix) + 1 :]: np.array(value) for key, value in arrays.items() if key.startswith(prefix + ".")
-            }
+            return {key[len(prefix) + 1 :]: np.array(value) for key, value in arrays.items() if key.startswith(prefix + ".")}
 
         experts = part("experts")
         known = bool(experts.pop("known"))

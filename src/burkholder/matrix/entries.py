@@ -31,13 +31,7 @@ class SignFlipEntries:
     ) -> None:
         self.record = losses.get(loss)
         self.loss, self.dtype, self.tol, self.fast = losses.name(self.record), dtype, tol, False
-        self.options = {
-            "strategy": "sign-flip",
-            "rate": rate,
-            "radius": radius,
-            "loss": self.loss,
-            "kappa": kappa,
-        }
+        self.options = {"strategy": "sign-flip", "rate": rate, "radius": radius, "loss": self.loss, "kappa": kappa}
         lipschitz = float(self.record.lipschitz(bound))
         self.rule, self.rates, self.masses = rules.rule(rate, radius, lipschitz, bound, tol, kappa)
         self.log_trace = np.full(len(self.rates), -np.inf)
@@ -54,26 +48,16 @@ class SignFlipEntries:
         if i < 0 or j < 0 or weight == 0.0:
             return 0.0
         room = self.workspace.sized(len(self.graph.start))
-        rates, log_trace, scalars, steps = (
-            array.copy() for array in (self.rates, self.log_trace, self.scalars, self.steps)
-        )
+        rates, log_trace, scalars, steps = (array.copy() for array in (self.rates, self.log_trace, self.scalars, self.steps))
         if self.rule.kind == DOUBLING:
             most = max(self.graph.diagonal[i], self.graph.diagonal[j]) + weight * weight
             if most > scalars[sign_flip.CEILING] > 0.0:
                 return 0.0  # this round restarts, and a fresh start plays 0
         sign_flip.prepare(self.graph, self.rule, rates, log_trace, scalars, i, j, float(weight), *room)
-        return float(
-            sign_flip.predict(self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room)[
-                0
-            ]
-        )
+        return float(sign_flip.predict(self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room)[0])
 
     def rounds(
-        self,
-        i: NDArray[np.int64],
-        j: NDArray[np.int64],
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64] | None = None,
+        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64], weight: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Play and learn these rounds; rows (ŷ, 0, potential, block steps, error of ŷ)."""
         weight = np.ones(len(y)) if weight is None else weight
@@ -132,9 +116,7 @@ class SignFlipEntries:
         """U of the current epoch: at most 0 and never rising, up to the tolerance."""
         if not self.graph.nodes:
             return 0.0
-        return float(
-            sign_flip.value(self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes)
-        )
+        return float(sign_flip.value(self.rule, self.rates, self.masses, self.log_trace, self.scalars, self.graph.nodes))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that changes, by name."""
@@ -145,8 +127,6 @@ class SignFlipEntries:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over what `arrays` gave."""
-        self.graph = graph.Graph(
-            **{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")}
-        )
+        self.graph = graph.Graph(**{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")})
         for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             setattr(self, key, np.array(arrays[key]))

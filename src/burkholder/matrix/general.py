@@ -17,19 +17,7 @@ from numpy.typing import NDArray
 from burkholder.errors import BadInput
 from burkholder.matrix import sign_flip
 from burkholder.matrix.inputs import Factors
-from burkholder.matrix.sign_flip import (
-    ALONG,
-    CEILING,
-    CLOSED,
-    DOUBLING,
-    EPOCH,
-    FIXED,
-    LOWERED,
-    LOWERING,
-    MIXTURE,
-    PAID,
-    Rule,
-)
+from burkholder.matrix.sign_flip import ALONG, CEILING, CLOSED, DOUBLING, EPOCH, FIXED, LOWERED, LOWERING, MIXTURE, PAID, Rule
 from burkholder.matrix.spaces import Dense, Krylov, Space
 from burkholder.potentials import spectral as potential
 from burkholder.potentials import spectral_mixture
@@ -43,15 +31,7 @@ SPARSE = 2048  # beyond this D, H and M are kept sparse
 class GeneralEngine:
     """The learner's state and its arithmetic; `method` is "auto", "dense" or "krylov"."""
 
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        rule: Rule,
-        rates: Array,
-        masses: Array,
-        tangent: bool,
-        method: str = "auto",
-    ) -> None:
+    def __init__(self, shape: tuple[int, int], rule: Rule, rates: Array, masses: Array, tangent: bool, method: str = "auto") -> None:
         self.shape, self.rule, self.rates, self.masses = shape, rule, rates.copy(), masses
         self.tangent, self.method, self.dimension = tangent, method, sum(shape)
         self.scalars = np.zeros(sign_flip.SCALARS)
@@ -172,11 +152,7 @@ class GeneralEngine:
         place).
         """
         other = copy.copy(self)
-        other.rates, other.scalars, other.log_trace = (
-            self.rates.copy(),
-            self.scalars.copy(),
-            self.log_trace.copy(),
-        )
+        other.rates, other.scalars, other.log_trace = (self.rates.copy(), self.scalars.copy(), self.log_trace.copy())
         return other
 
     # -- playing ---------------------------------------------------------------------------------------------
@@ -234,13 +210,7 @@ class GeneralEngine:
         if self.rule.kind == MIXTURE:
             return float(
                 spectral_mixture.bound_from(
-                    nuclear or 0.0,
-                    top,
-                    self.dimension,
-                    self.rates,
-                    self.masses,
-                    self.rule.radius,
-                    self.rule.lipschitz,
+                    nuclear or 0.0, top, self.dimension, self.rates, self.masses, self.rule.radius, self.rule.lipschitz
                 )
             )
         rate = float(self.rates[0])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.certificates import Certificate
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Certificate
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 
 class Graph(NamedTuple):
@@ -52,8 +52,7 @@ def with_nodes(graph: Graph, nodes: int) -> Graph:
     if nodes > capacity:
         extra = max(nodes, 2 * capacity, 16) - capacity
         columns = [
-            np.concatenate([column, np.zeros(extra, column.dtype)])
-            for column in (graph.start, graph.length, graph.room, graph.diagonal)
+            np.concatenate([column, np.zeros(extra, column.dtype)]) for column in (graph.start, graph.length, graph.room, graph.diagonal)
         ]
         graph = graph._replace(start=columns[0], length=columns[1], room=columns[2], diagonal=columns[3])
     return graph

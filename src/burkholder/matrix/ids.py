@@ -14,9 +14,7 @@ Id = str | int
 Nodes = NDArray[np.int64]
 
 
-def nodes(
-    known_rows: dict[Id, int], known_columns: dict[Id, int], rows: Sequence[Id], columns: Sequence[Id]
-) -> tuple[Nodes, Nodes]:
+def nodes(known_rows: dict[Id, int], known_columns: dict[Id, int], rows: Sequence[Id], columns: Sequence[Id]) -> tuple[Nodes, Nodes]:
     """Node numbers, new ids numbered in order of arrival (and added to those known).
 
     >>> nodes({}, {}, ["ann", "bob"], ["alien", "alien"])

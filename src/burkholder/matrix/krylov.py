@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.matrix import lanczos
 from burkholder.matrix.lanczos import DEPTH
 

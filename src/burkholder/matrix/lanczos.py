@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 WIDE = 30.0  # spectra wider than this need full orthogonalisation
 DEPTH = 48  # most block steps; T has 2·DEPTH rows

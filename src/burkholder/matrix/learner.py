@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.certificates import Assumption, Guarantee
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Assumption, Guarantee
 from burkholder.losses.dispatch import derivative, value
 from burkholder.matrix import graph, inputs, rules, sign_flip
 from burkholder.matrix.entries import SignFlipEntries
@@ -80,9 +80,7 @@ class MatrixLearner:
             "loss": losses.name(self.record),
         }
         rule, rates, masses = rules.rule(rate, radius, lipschitz, self.limit, tol, kappa)
-        self.engine: GeneralEngine | SignFlipEntries = GeneralEngine(
-            self.shape, rule, rates, masses, strategy == "tangent", method
-        )
+        self.engine: GeneralEngine | SignFlipEntries = GeneralEngine(self.shape, rule, rates, masses, strategy == "tangent", method)
         self.rounds, self.cumulative_loss, self.last_steps = 0, 0.0, 0
 
     # -- one round ----------------------------------------------------------------------------------------
@@ -137,13 +135,7 @@ class MatrixLearner:
             return False
         option = self.options
         self.engine = SignFlipEntries(
-            option["rate"],
-            option["radius"],
-            self.record,
-            self.limit,
-            option["kappa"],
-            option["tol"],
-            nodes=sum(self.shape),
+            option["rate"], option["radius"], self.record, self.limit, option["kappa"], option["tol"], nodes=sum(self.shape)
         )
         return True
 
@@ -163,9 +155,7 @@ class MatrixLearner:
         d1 = self.shape[0]
         restarted = engine.scalars[sign_flip.CLOSED] != 0.0
         H = graph.to_dense(engine.graph)[0] if isinstance(engine, SignFlipEntries) else engine.H
-        gradient = (
-            None if restarted else np.asarray(H[:d1, d1:] if isinstance(H, np.ndarray) else H[:d1, d1:].toarray())
-        )
+        gradient = None if restarted else np.asarray(H[:d1, d1:] if isinstance(H, np.ndarray) else H[:d1, d1:].toarray())
         mixture = rule.kind == sign_flip.MIXTURE
         promised = engine.bound(0.0 if mixture else None)
         ball = "against W = 0" if mixture else f"against every ‖W‖_Σ ≤ {rule.radius:g}"

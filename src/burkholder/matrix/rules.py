@@ -42,11 +42,7 @@ def rule(
         rates, masses = mixture_grid(lipschitz)
         return Rule(MIXTURE, float(kappa), lipschitz, bound, tol), rates, masses
     if radius is None or not 0.0 < radius < math.inf:
-        raise BadInput(
-            "radius",
-            radius,
-            "give the nuclear norm of the best matrix, a positive number; rate='mixture' needs none",
-        )
+        raise BadInput("radius", radius, "give the nuclear norm of the best matrix, a positive number; rate='mixture' needs none")
     kind = KINDS[rate] if isinstance(rate, str) else FIXED
     # under the doubling rules η is set by the first X; until then any value serves
     start = 1.0 if isinstance(rate, str) else float(rate)

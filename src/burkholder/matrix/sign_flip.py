@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.compiled import compiled
 from burkholder.losses.dispatch import derivative
+from burkholder.machine.compiling import compiled
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
@@ -200,23 +200,7 @@ def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, 
         prepare(graph, rule, rates, log_trace, scalars, i[t], j[t], weight[t], basis, T, R)
         yhat, error = predict(graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R)
         delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
-        learn(
-            graph,
-            rule,
-            rates,
-            log_trace,
-            anchor,
-            scalars,
-            steps,
-            i[t],
-            j[t],
-            weight[t],
-            yhat,
-            delta,
-            basis,
-            T,
-            R,
-        )
+        learn(graph, rule, rates, log_trace, anchor, scalars, steps, i[t], j[t], weight[t], yhat, delta, basis, T, R)
         out[t, 0], out[t, 1], out[t, 4] = yhat, 0.0, error
         out[t, 2] = value(rule, rates, masses, log_trace, scalars, graph.used[0])
         out[t, 3] = steps.mean()

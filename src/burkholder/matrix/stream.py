@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias, tangent
 from burkholder.matrix.tangent import FOLLOWED
 

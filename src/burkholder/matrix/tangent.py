@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_tangent, trace_change

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.matrix import lanczos
 from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH

@@ -11,6 +11,21 @@ from burkholder.potentials.square_root import SquareRoot
 POTENTIALS = (Quadratic, SquareRoot, DavisWang, Adaptive, Anytime, Mixture)
 
 __all__ = [
-    "NU", "POTENTIALS", "Adaptive", "Anytime", "DavisWang", "Mixture", "Quadratic", "SquareRoot", "anchored", "batch",
-    "gap", "harmonic", "has_gap", "has_slope", "slope", "target", "value",
+    "NU",
+    "POTENTIALS",
+    "Adaptive",
+    "Anytime",
+    "DavisWang",
+    "Mixture",
+    "Quadratic",
+    "SquareRoot",
+    "anchored",
+    "batch",
+    "gap",
+    "harmonic",
+    "has_gap",
+    "has_slope",
+    "slope",
+    "target",
+    "value",
 ]

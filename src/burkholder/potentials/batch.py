@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.potentials import dispatch
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from burkholder.elementary import fma
+from burkholder.machine.elementary import fma
 from burkholder.potentials.dispatch import formulas
 
 _TERMS = 18  # z ≤ ν²/2 < 0.86, so the terms left out are below 3e-19

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from burkholder.elementary import exp_up, expm1_up
+from burkholder.machine.elementary import exp_up, expm1_up
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 EULER = 0.5772156649015329

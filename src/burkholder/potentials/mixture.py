@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from burkholder.elementary import exp, expm1
+from burkholder.machine.elementary import exp, expm1
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 _LOG_LARGEST = math.log(LARGEST)

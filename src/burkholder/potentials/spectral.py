@@ -115,15 +115,7 @@ def clipped(yhat: Array, bound: float) -> Array:
     return np.clip(yhat, -bound, bound)
 
 
-def sign_flip(
-    H: ArrayLike,
-    M: ArrayLike,
-    X: ArrayLike,
-    rate: ArrayLike,
-    radius: float,
-    lipschitz: float,
-    bound: float = np.inf,
-) -> Array:
+def sign_flip(H: ArrayLike, M: ArrayLike, X: ArrayLike, rate: ArrayLike, radius: float, lipschitz: float, bound: float = np.inf) -> Array:
     """`eq:matrix_pred`: ŷ = clip_B(−(r/2Lη)·[log tr exp(A₊) − log tr exp(A₋)]), A± the state after δ = ±L.
 
     >>> round(float(sign_flip(np.array([[0, 1.0], [1, 0]]), np.eye(2), [[1.0]], 0.5, 1.0, 1.0)), 4)

@@ -37,15 +37,7 @@ def log_mixture(H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike,
     return found
 
 
-def value(
-    a: ArrayLike,
-    H: ArrayLike,
-    M: ArrayLike,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
-) -> Array:
+def value(a: ArrayLike, H: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float) -> Array:
     """U = a + κ·[Σ_k π_k tr exp(η_kH − ½η_k²L²M)/D − 1]: no radius, no rate to choose. Σπ_k = 1.
 
     Far outside what a stream can reach the value is too large for a float; it is then +inf, never NaN.
@@ -55,14 +47,7 @@ def value(
 
 
 def sign_flip(
-    H: ArrayLike,
-    M: ArrayLike,
-    X: ArrayLike,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
-    bound: float = np.inf,
+    H: ArrayLike, M: ArrayLike, X: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float, bound: float = np.inf
 ) -> Array:
     """The sign flip of `value`: ŷ = clip_B(−(κ/2L)(e^P − e^Q)), P, Q the log mixture after δ = ±L."""
     squares, step = np.asarray(M) + square(X), lipschitz * hermitian(X)
@@ -80,9 +65,7 @@ def signed_exp_gap(plus: Array, minus: Array, scale: float, bound: float = np.in
     return np.asarray(np.sign(minus - plus) * size)
 
 
-def bound(
-    nuclear: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float
-) -> Array:
+def bound(nuclear: ArrayLike, M: ArrayLike, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float) -> Array:
     """A(W) = κ + min_k {½η_kL²ρ‖ΣM‖ + (ρ/η_k)(ln(ρD/(κπ_kη_k)) − 1)}, for every W at once, ρ = ‖W‖_Σ.
 
     The inner term is the conjugate sup_z {ρz − κπ_k e^{η_k z}/D}; where its maximiser would be at z < 0 it is
@@ -93,13 +76,7 @@ def bound(
 
 
 def bound_from(
-    nuclear: ArrayLike,
-    top: ArrayLike,
-    dimension: int,
-    rates: ArrayLike,
-    masses: ArrayLike,
-    kappa: float,
-    lipschitz: float,
+    nuclear: ArrayLike, top: ArrayLike, dimension: int, rates: ArrayLike, masses: ArrayLike, kappa: float, lipschitz: float
 ) -> Array:
     """`bound` when ‖ΣM‖ = top and D = dimension are known already."""
     eta = np.asarray(rates, dtype=float)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import optimize, sparse
 
 from burkholder import losses
-from burkholder.compiled import compiled
 from burkholder.losses import dispatch
+from burkholder.machine.compiling import compiled
 
 
 @compiled
@@ -59,11 +59,7 @@ def best_linear(
     Every w is a comparator, so its loss is never below the true minimum: the regret shown is a regret really had.
     """
     turned = X.T.tocsr()
-    size = (
-        np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300)
-        if box is not None or ball is None
-        else np.ones(X.shape[1])
-    )
+    size = np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300) if box is not None or ball is None else np.ones(X.shape[1])
 
     def minimised(ridge: float, first: np.ndarray, rounds: int) -> np.ndarray:
         def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
@@ -72,12 +68,7 @@ def best_linear(
 
         bounds = None if box is None else [(-box * s, box * s) for s in size]
         return optimize.minimize(
-            cost,
-            first,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": rounds, "maxfun": 2 * rounds},
+            cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds, "maxfun": 2 * rounds}
         ).x
 
     v = minimised(1e-9, np.zeros(X.shape[1]) if start is None else start * size, 300)
@@ -99,10 +90,7 @@ def limits(learner: Any, radius: float | None) -> tuple[float | None, float | No
     function = getattr(learner, "function", None)
     if function is None:
         return None, None, "every linear predictor"
-    geometry, own = (
-        type(getattr(function, "geometry", None)).__name__,
-        getattr(function, "default_radius", lambda: None)(),
-    )
+    geometry, own = (type(getattr(function, "geometry", None)).__name__, getattr(function, "default_radius", lambda: None)())
     chosen = radius if radius is not None else (own if own is not None else 1.0)
     if geometry == "Coordinates":
         return chosen, None, f"linear predictors with |w_i| ≤ {chosen:g}"

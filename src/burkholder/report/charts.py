@@ -59,15 +59,7 @@ def wide_ticks(low: float, high: float) -> list[float]:
     return [t for t in ticks if below <= t <= above]
 
 
-def chart(
-    title: str,
-    about: str,
-    lines: list[Line],
-    xlabel: str,
-    ylabel: str,
-    wide: bool = False,
-    key: str = "chart",
-) -> str:
+def chart(title: str, about: str, lines: list[Line], xlabel: str, ylabel: str, wide: bool = False, key: str = "chart") -> str:
     """The chart with its legend and its table. `wide`: an asinh scale, for values of very different sizes."""
     shown = [line for line in lines if line.finite()]
     if not shown:
@@ -75,11 +67,7 @@ def chart(
         return f'<section>{words}<p class="none">Nothing to draw.</p></section>'
     points = [point for line in shown for point in line.finite()]
     ys = [b for _, b in points]
-    yticks = (
-        wide_ticks(min(ys), max(ys))
-        if wide
-        else nice_ticks(min(0.0, *ys) if min(ys) < 0.4 * max(ys) else min(ys), max(ys))
-    )
+    yticks = wide_ticks(min(ys), max(ys)) if wide else nice_ticks(min(0.0, *ys) if min(ys) < 0.4 * max(ys) else min(ys), max(ys))
     end = max(a for a, _ in points)
     drawings = [_drawing(title, shown, xlabel, yticks, end, wide, size) for size in SIZES]
     data = {
@@ -105,13 +93,7 @@ def chart(
 
 
 def _drawing(
-    title: str,
-    lines: list[Line],
-    xlabel: str,
-    yticks: list[float],
-    end: float,
-    wide: bool,
-    size: tuple[str, int, int, int, int, int, int],
+    title: str, lines: list[Line], xlabel: str, yticks: list[float], end: float, wide: bool, size: tuple[str, int, int, int, int, int, int]
 ) -> str:
     """One SVG of the chart."""
     name, width, height, left, right, top, bottom = size
@@ -137,16 +119,11 @@ def _drawing(
         for t in nice_ticks(0.0, end, 4 if name == "wide" else 3)
         if t <= end
     ]
-    parts.append(
-        f'<text class="label" x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">'
-        f"{html.escape(xlabel)}</text>"
-    )
+    parts.append(f'<text class="label" x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">{html.escape(xlabel)}</text>')
     for line in lines:
         path = "M" + "L".join(f"{px(a)},{py(b)}" for a, b in line.finite())
         parts.append(f'<path class="line look{line.look}" d="{path}"/>')
-    parts.append(
-        f'<line class="cursor" x1="0" x2="0" y1="{top}" y2="{height - bottom}" visibility="hidden"/>'
-    )
+    parts.append(f'<line class="cursor" x1="0" x2="0" y1="{top}" y2="{height - bottom}" visibility="hidden"/>')
     about = f'viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(title)}"'
     return f'<svg class="plot {name}" {about}>{"".join(parts)}</svg>'
 
@@ -156,13 +133,9 @@ def _table(lines: list[Line], xlabel: str) -> str:
     xs = sorted({a for line in lines for a, _ in line.finite()})
     chosen = xs if len(xs) <= 14 else [xs[round(k * (len(xs) - 1) / 13)] for k in range(14)]
     values = [dict(line.finite()) for line in lines]
-    head = "".join(
-        f'<th scope="col">{html.escape(name)}</th>' for name in (xlabel, *(line.name for line in lines))
-    )
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in (xlabel, *(line.name for line in lines)))
     rows = "".join(
-        f'<tr><th scope="row">{number(a)}</th>'
-        + "".join(f"<td>{number(v[a]) if a in v else '–'}</td>" for v in values)
-        + "</tr>"
+        f'<tr><th scope="row">{number(a)}</th>' + "".join(f"<td>{number(v[a]) if a in v else '–'}</td>" for v in values) + "</tr>"
         for a in chosen
     )
     return (

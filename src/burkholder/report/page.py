@@ -61,47 +61,26 @@ def _headline(result: dict[str, Any], session: Any, hindsight: dict[str, Any]) -
     facts = [("rounds", f"{result['rounds']:,}"), ("mean loss", _shown(result["mean_loss"]))]
     if result["error_rate"] is not None:
         facts.append(("error rate", f"{result['error_rate']:.2%}"))
-    facts += [
-        ("features", f"{result['features']:,}"),
-        ("assumptions", "all held" if result["valid"] else "violated, see below"),
-    ]
+    facts += [("features", f"{result['features']:,}"), ("assumptions", "all held" if result["valid"] else "violated, see below")]
     if "regret" in hindsight:
         facts.append(("regret had", number(hindsight["regret"][-1])))
     warning = (
-        ""
-        if result["complete"]
-        else '<p class="warn" role="status">The run was interrupted: this covers the rounds learned so far.</p>'
+        "" if result["complete"] else '<p class="warn" role="status">The run was interrupted: this covers the rounds learned so far.</p>'
     )
-    cards = "".join(
-        f'<div class="card"><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>'
-        for name, value in facts
-    )
+    cards = "".join(f'<div class="card"><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>' for name, value in facts)
     return f'<section aria-label="Summary">{warning}<dl class="cards">{cards}</dl></section>'
 
 
 def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]) -> str:
     rounds = [moment["rounds"] for moment in recorder.moments]
     total = dict(zip(rounds, hindsight.get("weights", [])))
-    lines = [
-        Line(
-            result["learner"],
-            rounds,
-            [m["loss"] / total[m["rounds"]] for m in recorder.moments if total.get(m["rounds"])],
-            0,
-        )
-    ]
+    lines = [Line(result["learner"], rounds, [m["loss"] / total[m["rounds"]] for m in recorder.moments if total.get(m["rounds"])], 0)]
     if hindsight:
         at = hindsight["rounds"]
-        lines.append(
-            Line(
-                "best constant in hindsight", at, [c / total[n] for c, n in zip(hindsight["constant"], at)], 1
-            )
-        )
+        lines.append(Line("best constant in hindsight", at, [c / total[n] for c, n in zip(hindsight["constant"], at)], 1))
     if "linear" in hindsight:
         at = hindsight["solved"]
-        lines.append(
-            Line("best linear in hindsight", at, [c / total[n] for c, n in zip(hindsight["linear"], at)], 2)
-        )
+        lines.append(Line("best linear in hindsight", at, [c / total[n] for c, n in zip(hindsight["linear"], at)], 2))
     about = (
         "Mean loss so far, each row predicted before it was learned. The baselines know all rows up to that moment: "
         "the best constant, and the best of " + hindsight["against"]
@@ -110,32 +89,21 @@ def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]
         + hindsight.get("why", "nothing was learned")
     )
     if recorder.skipped:
-        about += (
-            f". Curves of the learner begin where the run was taken up again, after {recorder.skipped:,} rows"
-        )
+        about += f". Curves of the learner begin where the run was taken up again, after {recorder.skipped:,} rows"
     return chart("Progressive loss", about + ".", lines, "rounds", f"mean {result['loss']} loss", key="loss")
 
 
 def _regret_chart(recorder: Any, hindsight: dict[str, Any], session: Any) -> str:
     rounds = [moment["rounds"] for moment in recorder.moments]
-    names = list(
-        dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"] if "regret" in name)
-    )
-    lines = [
-        Line(name, rounds, [m["bounds"].get(name, math.nan) for m in recorder.moments], look)
-        for look, name in enumerate(names[:4])
-    ]
+    names = list(dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"] if "regret" in name))
+    lines = [Line(name, rounds, [m["bounds"].get(name, math.nan) for m in recorder.moments], look) for look, name in enumerate(names[:4])]
     about = "What the certificate guaranteed at every moment. Small is good; the scale is logarithmic."
     if "regret" in hindsight:
-        lines.append(
-            Line("regret had, against the best comparator found", hindsight["solved"], hindsight["regret"], 4)
-        )
+        lines.append(Line("regret had, against the best comparator found", hindsight["solved"], hindsight["regret"], 4))
         about += f" The regret really had is against the best of {hindsight['against']} that a solver found."
     elif "why" in hindsight:
         about += f" The regret really had: {hindsight['why']}."
-    return chart(
-        "Certificate over time", about, lines, "rounds", "regret at most", wide=True, key="certificate"
-    )
+    return chart("Certificate over time", about, lines, "rounds", "regret at most", wide=True, key="certificate")
 
 
 def _potential_chart(recorder: Any) -> str:
@@ -157,9 +125,7 @@ def _weights(session: Any) -> str:
     except (AttributeError, BadInput, TypeError):
         return ""
     if isinstance(weights, dict):
-        items = [
-            (str(name), float(value)) for name, value in weights.items() if isinstance(value, (int, float))
-        ]
+        items = [(str(name), float(value)) for name, value in weights.items() if isinstance(value, (int, float))]
     else:
         vector = np.asarray(weights, float)
         if vector.ndim != 1:
@@ -181,29 +147,16 @@ def _feature(session: Any, place: int) -> str:
         return f"feature {inside}"
     if inside < len(names):
         return names[inside]
-    return (
-        f"{names[inside - len(names)]} missing"
-        if inside < 2 * len(names)
-        else f"category {inside - 2 * len(names)}"
-    )
+    return f"{names[inside - len(names)]} missing" if inside < 2 * len(names) else f"category {inside - 2 * len(names)}"
 
 
 def _guarantees(result: dict[str, Any]) -> str:
     rows = [
-        (
-            item["name"],
-            _shown(item["value"]),
-            item["statement"] + ("" if item["holds"] else " (void: an assumption was violated)"),
-        )
+        (item["name"], _shown(item["value"]), item["statement"] + ("" if item["holds"] else " (void: an assumption was violated)"))
         for item in result["guarantees"]
     ]
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in result["notes"])
-    return _table(
-        "Guarantees",
-        ("guarantee", "value", "statement"),
-        rows,
-        f'<ul class="notes">{notes}</ul>' if notes else "",
-    )
+    return _table("Guarantees", ("guarantee", "value", "statement"), rows, f'<ul class="notes">{notes}</ul>' if notes else "")
 
 
 def _assumptions(result: dict[str, Any]) -> str:
@@ -234,9 +187,7 @@ def _settings(result: dict[str, Any], session: Any) -> str:
         ("rounds per second", _shown(result["rounds_per_second"])),
         ("burkholder", __version__),
         ("python", sys.version.split()[0]),
-        *(
-            (name, metadata.version(name)) for name in ("numpy", "scipy", "numba")
-        ),  # what results may depend on
+        *((name, metadata.version(name)) for name in ("numpy", "scipy", "numba")),  # what results may depend on
         ("system", f"{platform.system()} {platform.machine()}"),
     ]
     return _table("Settings and environment", ("setting", "value"), rows)
@@ -250,9 +201,7 @@ def _table(title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], a
     if not rows:
         return f"<section><h2>{title}</h2><p>None.</p>{after}</section>"
     top = "".join(f'<th scope="col">{name}</th>' for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return (
         f'<section><h2>{title}</h2><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
         f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>{after}</section>"

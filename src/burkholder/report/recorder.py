@@ -65,11 +65,7 @@ class Recorder:
                 "rounds": sum(map(len, self._y)),
                 "loss": certificate.cumulative_loss,
                 "potential": certificate.potential,
-                "bounds": {
-                    name: value
-                    for name, value in bounds.items()
-                    if value is not None and math.isfinite(value)
-                },
+                "bounds": {name: value for name, value in bounds.items() if value is not None and math.isfinite(value)},
             }
         )
         if len(self.moments) > 2 * MOMENTS:

@@ -43,11 +43,7 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
     classifies = True
 
     def __init__(
-        self,
-        learner: str = "auto",
-        loss: str = "logistic",
-        intercept: bool = True,
-        options: dict[str, Any] | None = None,
+        self, learner: str = "auto", loss: str = "logistic", intercept: bool = True, options: dict[str, Any] | None = None
     ) -> None:
         super().__init__(learner, loss, intercept, options)
         # one learner: class 0 against the other; from the third class on, one for each
@@ -89,10 +85,7 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
         if len(self._learners) == 1:
             score = float(self._learners[0].predict(row))
             return dict(zip(self._classes, (score, -score)))
-        return {
-            label: sign * float(learner.predict(row))
-            for label, learner, sign in zip(self._classes, self._learners, self._signs)
-        }
+        return {label: sign * float(learner.predict(row)) for label, learner, sign in zip(self._classes, self._learners, self._signs)}
 
     def predict_one(self, x: dict[Hashable, Any], **kwargs: Any) -> Any:
         """The most likely class; None before any was seen."""
@@ -122,15 +115,11 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
         """A column of probabilities for every class seen so far."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [self.predict_proba_one(x) for x in table_rows(X)], index=X.index, columns=self._classes
-        )
+        return pd.DataFrame([self.predict_proba_one(x) for x in table_rows(X)], index=X.index, columns=self._classes)
 
     def certificates(self) -> dict[Any, Any]:
         """The certificate of every learner, by the class it is for."""
-        return {
-            label: learner.certificate() for label, learner in zip(self._classes or [None], self._learners)
-        }
+        return {label: learner.certificate() for label, learner in zip(self._classes or [None], self._learners)}
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -42,11 +42,7 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
     """
 
     def __init__(
-        self,
-        models: Sequence[base.Regressor],
-        loss: str = "squared",
-        method: str = "huber-root",
-        options: dict[str, Any] | None = None,
+        self, models: Sequence[base.Regressor], loss: str = "squared", method: str = "huber-root", options: dict[str, Any] | None = None
     ) -> None:
         self.loss = loss
         self.method = method
@@ -103,15 +99,8 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {
-            "models": [
-                preprocessing.StandardScaler() | linear_model.LinearRegression(),
-                dummy.StatisticRegressor(stats.Mean()),
-            ]
-        }
+        yield {"models": [preprocessing.StandardScaler() | linear_model.LinearRegression(), dummy.StatisticRegressor(stats.Mean())]}
 
 
 def _names(models: Sequence[Any]) -> list[str]:
-    return [
-        f"{place} {type(getattr(model, '_last_step', model)).__name__}" for place, model in enumerate(models)
-    ]
+    return [f"{place} {type(getattr(model, '_last_step', model)).__name__}" for place, model in enumerate(models)]

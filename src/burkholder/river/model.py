@@ -6,7 +6,7 @@ from typing import Any
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.named_learners import named_learner
+from burkholder.learning.factory import named_learner
 from burkholder.river.rows import table_rows
 from burkholder.storage.portable import Portable
 

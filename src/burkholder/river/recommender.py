@@ -57,9 +57,7 @@ class BurkholderRecommender(Portable, reco.base.Ranker):
         """The ratings expected, for a data frame with columns `user` and `item`."""
         import pandas as pd
 
-        return pd.Series(
-            [self.predict_one(u, i) for u, i in zip(X["user"], X["item"])], index=X.index, dtype=float
-        )
+        return pd.Series([self.predict_one(u, i) for u, i in zip(X["user"], X["item"])], index=X.index, dtype=float)
 
     def certificate(self) -> Any:
         """What is guaranteed, over the ratings so far."""

@@ -37,13 +37,7 @@ class BurkholderRegressor(StreamModel, base.MiniBatchRegressor):
 
     classifies = False
 
-    def __init__(
-        self,
-        learner: str = "auto",
-        loss: str = "squared",
-        intercept: bool = True,
-        options: dict[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, learner: str = "auto", loss: str = "squared", intercept: bool = True, options: dict[str, Any] | None = None) -> None:
         super().__init__(learner, loss, intercept, options)
 
     def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from burkholder.errors import BadInput
-from burkholder.states.rounds_plain import plain
+from burkholder.rounds.plain import plain
 
 Name = str | int
 

@@ -50,12 +50,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
     """
 
     def __init__(
-        self,
-        learner: str = "auto",
-        loss: str = "logistic",
-        options: dict[str, Any] | None = None,
-        intercept: bool = True,
-        passes: int = 1,
+        self, learner: str = "auto", loss: str = "logistic", options: dict[str, Any] | None = None, intercept: bool = True, passes: int = 1
     ) -> None:
         super().__init__(learner, loss, options, intercept, passes)
 
@@ -72,9 +67,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         self.classes_, self.learner_, self.n_iter_ = classes, learners, int(self.passes)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> BurkholderClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> BurkholderClassifier:
         """Learn these rows too, once. The first call must name all classes."""
         first = not hasattr(self, "learner_")
         self._check_settings()
@@ -88,11 +81,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         rows, y, weight = self._rows_and_targets(X, y, sample_weight, reset=first)
         check_classification_targets(y)
         if not np.isin(y, known).all():
-            raise BadInput(
-                "y",
-                sorted(set(np.asarray(y).tolist()) - set(known.tolist())),
-                f"classes are {known.tolist()}",
-            )
+            raise BadInput("y", sorted(set(np.asarray(y).tolist()) - set(known.tolist())), f"classes are {known.tolist()}")
         learners = self._fresh(len(known)) if first else self.learner_
         self._learn(learners, known, rows, y, weight)
         self.classes_, self.learner_, self.n_iter_ = known, learners, 1

@@ -12,16 +12,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.named_learners import named_learner
+from burkholder.learning.factory import named_learner
 from burkholder.storage.portable import Portable
 
 
 class StreamEstimator(Portable, BaseEstimator):
     """Rows in the order they are given, predicted before they are learned; parameters stored as given."""
 
-    def __init__(
-        self, learner: str, loss: str, options: dict[str, Any] | None, intercept: bool, passes: int
-    ) -> None:
+    def __init__(self, learner: str, loss: str, options: dict[str, Any] | None, intercept: bool, passes: int) -> None:
         self.learner = learner
         self.loss = loss
         self.options = options
@@ -44,34 +42,12 @@ class StreamEstimator(Portable, BaseEstimator):
 
     def _rows(self, X: Any, reset: bool) -> sparse.csr_matrix:
         """X checked and compressed: dense and sparse rows of the same numbers are the same rows."""
-        checked = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            accept_large_sparse=False,
-        )
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=False)
         return sparse.csr_matrix(checked)
 
-    def _rows_and_targets(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool, **how: Any
-    ) -> tuple[Any, Any, Any]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            accept_large_sparse=False,
-            **how,
-        )
-        weight = (
-            None
-            if sample_weight is None
-            else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        )
+    def _rows_and_targets(self, X: Any, y: Any, sample_weight: Any, reset: bool, **how: Any) -> tuple[Any, Any, Any]:
+        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=False, **how)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         return sparse.csr_matrix(X), y, weight
 
     @staticmethod
@@ -117,7 +93,5 @@ def padded_weights(learner: Any, features: int) -> tuple[float, np.ndarray]:
     """(intercept, weights) over all features; AttributeError where predictions are not linear, as sklearn wants it."""
     found = linear_weights(learner)
     if found is None:
-        raise AttributeError(
-            f"coef_ and intercept_: {type(learner).__name__} is not linear in the features here"
-        )
+        raise AttributeError(f"coef_ and intercept_: {type(learner).__name__} is not linear in the features here")
     return found[0], np.concatenate([found[1], np.zeros(max(0, features - len(found[1])))])[:features]

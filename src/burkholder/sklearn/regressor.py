@@ -39,12 +39,7 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
     """
 
     def __init__(
-        self,
-        learner: str = "auto",
-        loss: str = "squared",
-        options: dict[str, Any] | None = None,
-        intercept: bool = True,
-        passes: int = 1,
+        self, learner: str = "auto", loss: str = "squared", options: dict[str, Any] | None = None, intercept: bool = True, passes: int = 1
     ) -> None:
         super().__init__(learner, loss, options, intercept, passes)
 

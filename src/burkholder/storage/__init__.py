@@ -14,12 +14,12 @@ from burkholder.storage.container import BadFile
 
 # Kind in the file -> (module, class). Only these can be made by loading a file.
 KINDS: dict[str, tuple[str, str]] = {
-    "Learner": ("burkholder.learner", "Learner"),
+    "Learner": ("burkholder.learning.learner", "Learner"),
     "Auto": ("burkholder.auto", "Auto"),
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
-    "Audit": ("burkholder.audit", "Audit"),
+    "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
 
@@ -43,9 +43,7 @@ def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
 
     kind, header, arrays = _described(learner)
     about = {"rounds": int(getattr(learner, "rounds", 0)), "library": __version__}
-    return container.seal(
-        {"kind": kind, "about": about, "extra": encode(extra or {}), "state": encode(header)}, arrays
-    )
+    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "state": encode(header)}, arrays)
 
 
 def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
@@ -69,15 +67,7 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
         raise BadFile(path, f"its content does not fit together: {error}") from None
     except BurkholderError:
         raise
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error})") from None
 
 
@@ -117,18 +107,10 @@ def _checked(from_state: Callable[..., Any]) -> Callable[..., Any]:
         rows = {"stat", "lanes", "dense", "slot_of"}  # one row a feature; all other shapes are fixed
         for name, expected in fresh.state._asdict().items():
             mine, grows = state[name], name in rows
-            if (
-                mine.dtype != expected.dtype
-                or mine.shape[grows:] != expected.shape[grows:]
-                or mine.ndim != expected.ndim
-            ):
+            if mine.dtype != expected.dtype or mine.shape[grows:] != expected.shape[grows:] or mine.ndim != expected.ndim:
                 raise ValueError(f"the array {name!r} has another shape")
         room = len(state["stat"])
-        if (
-            len(state["lanes"]) != room
-            or len(state["dense"]) != room
-            or not 0 <= int(state["dense_count"][0]) <= room
-        ):
+        if len(state["lanes"]) != room or len(state["dense"]) != room or not 0 <= int(state["dense_count"][0]) <= room:
             raise ValueError("the arrays of features differ in length")
         for name in ("slot_of", "dense"):
             if state[name].size and not (state[name].min() >= -1 and state[name].max() < room):
@@ -153,17 +135,13 @@ def save(learner: Any, path: str | os.PathLike[str], extra: dict[str, Any] | Non
     container.write(path, pack(learner, extra))
 
 
-def load(
-    path: str | os.PathLike[str], *, function: Any = None, loss: Any = None, features: Any = None
-) -> Any:
+def load(path: str | os.PathLike[str], *, function: Any = None, loss: Any = None, features: Any = None) -> Any:
     """The learner as it was saved, to go on bit for bit.
 
     Parts that were Python code of your own (a function, a loss, a feature map) are not in the file: give them.
     """
     given = {"function": function, "loss": loss, "features": features}
-    return unpack(
-        container.read(path), str(path), **{key: part for key, part in given.items() if part is not None}
-    )
+    return unpack(container.read(path), str(path), **{key: part for key, part in given.items() if part is not None})
 
 
 def load_with_extra(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
@@ -188,10 +166,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
             **header["about"],
             "settings": shown(state),
             "extra": shown(extra),
-            "arrays": {
-                name: {"dtype": str(array.dtype), "shape": list(array.shape)}
-                for name, array in arrays.items()
-            },
+            "arrays": {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in arrays.items()},
         }
     except (BurkholderError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadFile(str(path), f"its header cannot be understood ({error})") from None

@@ -15,13 +15,7 @@ from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
 from burkholder.streams.readers.columns import CATEGORICAL, NUMERIC
 
-SETTINGS = (
-    "reading",
-    "options",
-    "passes",
-    "dtype",
-    "predictions",
-)  # what must be the same to take a run up again
+SETTINGS = ("reading", "options", "passes", "dtype", "predictions")  # what must be the same to take a run up again
 
 
 class Checkpoints:
@@ -42,9 +36,7 @@ class Checkpoints:
         self.done = False  # the file says that this very run was finished
         self._skip = 0
         self._columns: list[str] | None = None
-        self.features: list[str] | None = (
-            None  # names of a table's feature columns, in the order of their places
-        )
+        self.features: list[str] | None = None  # names of a table's feature columns, in the order of their places
 
     # --- taking up ---------------------------------------------------------------------------------------
     def begin(self, session: Any) -> None:
@@ -57,9 +49,7 @@ class Checkpoints:
         learner, extra = load_with_extra(self.load)
         run = extra.get("run", {})
         if not hasattr(learner, "run_batch"):
-            raise BadInput(
-                "load", self.load, f"a {type(learner).__name__} does not learn from rows of features"
-            )
+            raise BadInput("load", self.load, f"a {type(learner).__name__} does not learn from rows of features")
         self._agree(session, learner, run)
         session.learner, session.loss = learner, learner.loss
         session.learner_name = run.get("learner", session.learner_name)
@@ -75,35 +65,23 @@ class Checkpoints:
                 self._restore(session, run)
             return
         if not same:
-            raise BadInput(
-                "load",
-                self.load,
-                f"this run over {run['data']} is not finished: give the same file, unchanged",
-            )
+            raise BadInput("load", self.load, f"this run over {run['data']} is not finished: give the same file, unchanged")
         for key in SETTINGS:
             if run[key] != _setting(session, key):
-                raise BadInput(
-                    key,
-                    _setting(session, key),
-                    f"the run in {self.load} has {run[key]!r}: repeat its settings",
-                )
+                raise BadInput(key, _setting(session, key), f"the run in {self.load} has {run[key]!r}: repeat its settings")
         self._restore(session, run)
 
     def _agree(self, session: Any, learner: Any, run: dict[str, Any]) -> None:
         # losses of different classes may be equal as tuples
         if session.loss is not None and repr(session.loss) != repr(learner.loss):
-            raise BadInput(
-                "loss", session.loss, f"the model in {self.load} has {learner.loss}; leave --loss out"
-            )
+            raise BadInput("loss", session.loss, f"the model in {self.load} has {learner.loss}; leave --loss out")
         if run and session.learner_name not in ("auto", run["learner"]):
             raise BadInput("learner", session.learner_name, f"the model in {self.load} is {run['learner']!r}")
         if run and session.options and session.options != run["options"]:
             raise BadInput("option", session.options, f"the model in {self.load} has {run['options']}")
         for key in ("intercept", "bits"):
             if run and session.reading.get(key) != run["reading"].get(key):
-                raise BadInput(
-                    key, session.reading.get(key), f"the model in {self.load} has {run['reading'].get(key)}"
-                )
+                raise BadInput(key, session.reading.get(key), f"the model in {self.load} has {run['reading'].get(key)}")
 
     def _restore(self, session: Any, run: dict[str, Any]) -> None:
         session.passes_done, self._skip = run["pass"], run["rows"]
@@ -144,10 +122,7 @@ class Checkpoints:
         self.features = [names[place] for place in sorted(features, key=lambda place: plan.slot[place])]
         if self._columns is not None and list(names) != list(self._columns):
             raise BadInput(
-                "load",
-                self.load,
-                f"its table had the columns {', '.join(self._columns[:20])}; "
-                f"this one has {', '.join(names[:20])}",
+                "load", self.load, f"its table had the columns {', '.join(self._columns[:20])}; this one has {', '.join(names[:20])}"
             )
         self._columns = list(names)
 

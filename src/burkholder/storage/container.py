@@ -76,11 +76,7 @@ def unseal(data: bytes, path: str = "model") -> tuple[dict[str, Any], Arrays]:
         raise BadFile(path, f"the file is cut short after {len(data)} bytes")
     _, schema, length, words = _START.unpack_from(data)
     if schema > SCHEMA:
-        raise BadFile(
-            path,
-            f"it was written in schema {schema}, this version reads up to {SCHEMA}: "
-            "upgrade burkholder to load it",
-        )
+        raise BadFile(path, f"it was written in schema {schema}, this version reads up to {SCHEMA}: upgrade burkholder to load it")
     if length != len(data):
         what = "cut short" if len(data) < length else "followed by other data"
         raise BadFile(path, f"the file is {what}: {len(data)} bytes instead of {length}")

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from burkholder import ledger, losses
-from burkholder.audit import Audit
+from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.learner import Learner, _Pending
-from burkholder.merging import MergedLearner
-from burkholder.rows import Rows
-from burkholder.states.linear import LinearState
+from burkholder.learning import ledger
+from burkholder.learning.audit import Audit
+from burkholder.learning.learner import Learner, _Pending
+from burkholder.learning.merging import MergedLearner
+from burkholder.learning.rows import Rows
+from burkholder.rounds.state import LinearState
 from burkholder.storage.container import Arrays
 from burkholder.storage.words import storable
 
@@ -25,9 +26,7 @@ State = tuple[dict[str, Any], Arrays]
 def _rows_out(rows: Rows) -> dict[str, Any]:
     for name in rows.names:
         if not isinstance(name, (str, int)):
-            raise BadInput(
-                "name", name, "features named by text or whole numbers can be stored, others cannot"
-            )
+            raise BadInput("name", name, "features named by text or whole numbers can be stored, others cannot")
     return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names)}
 
 
@@ -67,9 +66,7 @@ def learner_out(learner: Learner) -> State:
     arrays = {f"state.{name}": array for name, array in learner.state.arrays().items()}
     arrays["ledger"] = learner.ledger.copy()
     for id, pending in learner._pending.items():
-        header["pending"].append(
-            [id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays)]
-        )
+        header["pending"].append([id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays)])
     return header, arrays
 
 
@@ -120,8 +117,7 @@ def _part(key: str, saved: Any, given: dict[str, Any]) -> Any:
             raise BadInput(
                 key,
                 None,
-                f"this model uses a {key} of your own ({saved['given']}), which no file holds: "
-                f"give it again, load(path, {key}=…)",
+                f"this model uses a {key} of your own ({saved['given']}), which no file holds: give it again, load(path, {key}=…)",
             )
         return given[key]
     if given.get(key) is not None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from burkholder import functions, geometries, losses
 from burkholder.errors import BadInput
-from burkholder.feature_maps import Parity
 from burkholder.functions.algebra import Combination, Minimum, Softmax
+from burkholder.learning.feature_maps import Parity
 
 # Classes that may be named in a file; anything else is the user's own code and never loaded by name.
 RECORDS: dict[str, Any] = {
@@ -63,11 +63,7 @@ def encode(value: Any) -> Any:
         return {"function": type(value).__name__, "options": encode(value.options)}
     if type(value) is _COMBINED.get(type(value).__name__, (None,))[0]:
         extra = {key: getattr(value, key) for key in _COMBINED[type(value).__name__][1]}
-        return {
-            "combined": type(value).__name__,
-            "members": encode(list(value.members)),
-            "options": encode(extra),
-        }
+        return {"combined": type(value).__name__, "members": encode(list(value.members)), "options": encode(extra)}
     if type(value) is Parity:
         return {"parity": [value.degree, value.most]}
     if isinstance(value, np.ndarray):
@@ -124,9 +120,7 @@ def shown(value: Any) -> Any:
         rest = [f"… {len(value) - 20} more"] if len(value) > 20 else []
         return [shown(item) for item in value[:20]] + rest
     if type(value).__name__ in FUNCTIONS:
-        return (
-            f"{type(value).__name__}({', '.join(f'{key}={item!r}' for key, item in value.options.items())})"
-        )
+        return f"{type(value).__name__}({', '.join(f'{key}={item!r}' for key, item in value.options.items())})"
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 

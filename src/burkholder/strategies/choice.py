@@ -12,9 +12,7 @@ from burkholder.functions.properties import Points, is_convex
 from burkholder.strategies.deterministic import Closed, Convex, SignFlip, Tangent
 from burkholder.strategies.general import General
 
-STRATEGIES: dict[str, Any] = {
-    "tangent": Tangent, "sign-flip": SignFlip, "closed-form": Closed, "convex": Convex, "general": General,
-}
+STRATEGIES: dict[str, Any] = {"tangent": Tangent, "sign-flip": SignFlip, "closed-form": Closed, "convex": Convex, "general": General}
 _NEEDS = {"tangent": TANGENT, "sign-flip": SIGN_FLIP, "closed-form": CLOSED, "convex": CONVEX}
 
 
@@ -35,9 +33,7 @@ def detect(function: BurkholderFunction, dim: int = 2, count: int = 4000, seed: 
     return frozenset({SIGN_FLIP}) if np.max(is_convex(function, points)) <= 1e-9 else frozenset()
 
 
-def choose(
-    function: BurkholderFunction, loss: Any, bound: float, name: str | None = None, **options: Any
-) -> tuple[Any, bool]:
+def choose(function: BurkholderFunction, loss: Any, bound: float, name: str | None = None, **options: Any) -> tuple[Any, bool]:
     """The strategy, and whether it rests on structure that was detected rather than declared."""
     if name is not None and name not in STRATEGIES:
         raise BadInput("strategy", name, f"choose one of {', '.join(STRATEGIES)}")

@@ -34,9 +34,7 @@ def labels(loss: Any, bound: float, grid: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([grid, between, [-bound, bound]]))
 
 
-def payoffs(
-    function: BurkholderFunction, tau: Tau, x: np.ndarray, loss: Any, plays: np.ndarray, answers: np.ndarray
-) -> np.ndarray:
+def payoffs(function: BurkholderFunction, tau: Tau, x: np.ndarray, loss: Any, plays: np.ndarray, answers: np.ndarray) -> np.ndarray:
     """E U(ζ + T(x, z_i, ∂ℓ(z_i, y_j))) for every play z_i and answer y_j."""
     shape = (len(plays), len(answers))
     slopes = np.array([[losses.derivative(loss, float(z), float(y)) for y in answers] for z in plays])
@@ -57,9 +55,7 @@ class General:
     name = "general"
     randomised = True
 
-    def __init__(
-        self, function: BurkholderFunction, loss: Any, bound: float, grid: int = 33, solver: str = "lp"
-    ) -> None:
+    def __init__(self, function: BurkholderFunction, loss: Any, bound: float, grid: int = 33, solver: str = "lp") -> None:
         if not math.isfinite(bound):
             raise BadInput("bound", bound, "the general strategy plays on a grid: give a finite bound")
         if grid < 2:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from burkholder import ledger
-from burkholder.audit import Audit
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
+from burkholder.learning import ledger
+from burkholder.learning.audit import Audit
 from burkholder.losses.batch import labels
+from burkholder.machine.compiling import compiled
 
 
 @compiled

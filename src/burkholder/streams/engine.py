@@ -35,7 +35,7 @@ def open_learner(name: str, loss: Any, options: dict[str, Any] | None = None, dt
         near = difflib.get_close_matches(name, learner_names(), 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise BadInput("learner", name, f"{hint}`burkholder list` names the learners")
-    from burkholder.learner import Learner
+    from burkholder.learning.learner import Learner
 
     if "shape" in given and isinstance(given["shape"], str):
         given["shape"] = tuple(int(part) for part in given["shape"].lower().split("x"))

@@ -74,16 +74,13 @@ def _zigzag(function: ZigZag) -> list[Verdict]:
 
     whole = int(function.p)
     defined = ZigZag(p=function.p)
-    alpha, beta = ((None if given == known else given) for given, known in
-                   ((function.alpha, defined.alpha), (function.beta, defined.beta)))
+    alpha, beta = ((None if given == known else given) for given, known in ((function.alpha, defined.alpha), (function.beta, defined.beta)))
     return [zigzag.majorises(whole, alpha, beta), zigzag.concave(whole, beta)]
 
 
 def _linear(potential: type, *geometries: type) -> Callable[[BurkholderFunction], bool]:
     return lambda function: (
-        isinstance(function, Linear)
-        and isinstance(function.potential, potential)
-        and isinstance(function.geometry, geometries)
+        isinstance(function, Linear) and isinstance(function.potential, potential) and isinstance(function.geometry, geometries)
     )
 
 

@@ -74,8 +74,7 @@ def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, second
     status = Status.of(found.proved, witness)
     note = f"gave up at x in [{found.stuck[0]}, {found.stuck[1]}]" if found.stuck else ""
     domain = f"|g| ≤ {reach:g}·√D, every D > 0, every d, in any inner-product space"
-    return Verdict("3'", status, _statement(step), domain, arithmetic, witness,
-                   points=found.boxes, seconds=found.seconds, note=note)
+    return Verdict("3'", status, _statement(step), domain, arithmetic, witness, points=found.boxes, seconds=found.seconds, note=note)
 
 
 def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20.0) -> Verdict:
@@ -91,10 +90,15 @@ def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20
     violation = -log / 2 + theta * u * (1 / k - x2) + 2 * theta * theta * x2 * u * (1 - u) / k > 0
     outcome, _, _ = decide({"step": [x2 >= 0, u >= 0, u < 1, log >= u, violation]}, seconds)
     proved = outcome == "none" and lemmas.logarithm() and lemmas.hyperbolic("1/2")
-    return Verdict("3'", Status.of(proved), _statement(step),
-                   "all g, d of any inner-product space, all D > 0",
-                   f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}", seconds=time.perf_counter() - started,
-                   note="" if proved else "the two lemmas do not suffice at these constants")
+    return Verdict(
+        "3'",
+        Status.of(proved),
+        _statement(step),
+        "all g, d of any inner-product space, all D > 0",
+        f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}",
+        seconds=time.perf_counter() - started,
+        note="" if proved else "the two lemmas do not suffice at these constants",
+    )
 
 
 def _statement(step: Step) -> str:

@@ -76,10 +76,7 @@ def recurrence_holds() -> bool:
     Cross-multiplied, both sides are cubics in k: agreement at four points is identity.
     """
     half = Fraction(1, 2)
-    return all(
-        (k - half) * half * (2 * k + 2) * (2 * k + 1) == (2 * k - 1) * (k + half) * (k + 1)
-        for k in map(Fraction, range(4))
-    )
+    return all((k - half) * half * (2 * k + 2) * (2 * k + 1) == (2 * k - 1) * (k + half) * (k + 1) for k in map(Fraction, range(4)))
 
 
 @dataclass(frozen=True)
@@ -117,14 +114,37 @@ def step(nu: Number | None = None, c: Number | None = None, seconds: float = 25.
         found = nonpositive(Inner(), (0.0, end, 0.0, 1.5708), seconds)
         arithmetic = f"arb branch and bound, {found.boxes} boxes, centred form, divided by d² near d = 0"
         if found.proved:
-            return Verdict("3'", Status.PROVED, statement, "all x, d of any inner-product space, all s ≥ 0",
-                           arithmetic, points=found.boxes, seconds=found.seconds,
-                           note="box [0,ν]×[0,π/2] in x/√s and arctan(d/√s); outside by convexity")
-        return Verdict("3'", Status.NOT_REFUTED, statement, "|x| ≤ ν√s", arithmetic, points=found.boxes,
-                       seconds=found.seconds, note=f"undecided near {found.stuck or found.witness}")
+            return Verdict(
+                "3'",
+                Status.PROVED,
+                statement,
+                "all x, d of any inner-product space, all s ≥ 0",
+                arithmetic,
+                points=found.boxes,
+                seconds=found.seconds,
+                note="box [0,ν]×[0,π/2] in x/√s and arctan(d/√s); outside by convexity",
+            )
+        return Verdict(
+            "3'",
+            Status.NOT_REFUTED,
+            statement,
+            "|x| ≤ ν√s",
+            arithmetic,
+            points=found.boxes,
+            seconds=found.seconds,
+            note=f"undecided near {found.stuck or found.witness}",
+        )
     tried, witness = _search(*_given(nu, c))
-    return Verdict("3'", Status.of(False, witness), statement, "x/√s ∈ [0,2], d/√s ∈ (0,2]", "ball arithmetic on a rational grid",
-                   witness, points=tried, seconds=time.perf_counter() - started)
+    return Verdict(
+        "3'",
+        Status.of(False, witness),
+        statement,
+        "x/√s ∈ [0,2], d/√s ∈ (0,2]",
+        "ball arithmetic on a rational grid",
+        witness,
+        points=tried,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def majorises(nu: Number | None = None, c: Number | None = None) -> Verdict:
@@ -132,8 +152,7 @@ def majorises(nu: Number | None = None, c: Number | None = None) -> Verdict:
     started = time.perf_counter()
     statement, domain = f"U_dw(x,s) ≥ |x| − ν√s{_where(nu, c)}", "all x, s ≥ 0"
     if nu is None and c is None and recurrence_holds():
-        return Verdict("2", Status.PROVED, statement, domain, "convexity and the tangent at ν",
-                       seconds=time.perf_counter() - started)
+        return Verdict("2", Status.PROVED, statement, domain, "convexity and the tangent at ν", seconds=time.perf_counter() - started)
     zero, factor = _given(nu, c)
     witness = None
     for k in range(1001):
@@ -141,8 +160,16 @@ def majorises(nu: Number | None = None, c: Number | None = None) -> Verdict:
         residual = ball(x) - zero - factor * shape(ball(x))[0]
         if ball(x) <= zero and residual > 0 and (witness is None or float(residual.lower()) > witness.residual):
             witness = Witness({"x": str(x), "s": "1"}, float(residual.lower()), "ball arithmetic at a rational point")
-    return Verdict("2", Status.of(False, witness), statement, domain, "ball arithmetic on a rational grid", witness, points=1001,
-                   seconds=time.perf_counter() - started)
+    return Verdict(
+        "2",
+        Status.of(False, witness),
+        statement,
+        domain,
+        "ball arithmetic on a rational grid",
+        witness,
+        points=1001,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _where(nu: Number | None, c: Number | None) -> str:
@@ -157,6 +184,7 @@ def _given(nu: Number | None, c: Number | None) -> tuple[Any, Any]:
 
 def _search(nu: Any, c: Any) -> tuple[int, Witness | None]:
     """The worst of a grid of rational (x, d) at s = 1, finer near x = ν and d = 0."""
+
     def value(x: Fraction, square: Fraction) -> Any:
         root = ball(square).sqrt()
         z = abs(ball(x)) / root

@@ -36,8 +36,9 @@ def two(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
     proved = outcome == "none" and lemmas.hyperbolic(kappa)
     witness = None if proved else _witness(kappa)
     note = "also convex in δ: log-sum-exp of functions affine in δ" if proved else ""
-    return Verdict("3'", Status.of(proved, witness), statement, domain, arithmetic, witness,
-                   seconds=time.perf_counter() - started, note=note)
+    return Verdict(
+        "3'", Status.of(proved, witness), statement, domain, arithmetic, witness, seconds=time.perf_counter() - started, note=note
+    )
 
 
 def _witness(kappa: Fraction) -> Witness | None:

@@ -53,9 +53,7 @@ def ball(value: Number) -> Any:
     return module.arb(module.fmpq(exact.numerator, exact.denominator))
 
 
-def decide(
-    cases: Mapping[str, Sequence[Any]], seconds: float
-) -> tuple[str, str | None, Mapping[str, Fraction] | None]:
+def decide(cases: Mapping[str, Sequence[Any]], seconds: float) -> tuple[str, str | None, Mapping[str, Fraction] | None]:
     """Look for a point in any of the cases: ("none", ...), ("found", case, point) or ("unknown", case, None).
 
     Every case is a conjunction of polynomial constraints that describes a *violation*: "none" is a proof that

@@ -89,6 +89,11 @@ def _after(f: BurkholderFunction, at: Points, delta: Any) -> Any:
 
 
 FORMULAS: dict[str, Excess] = {
-    "2": _dominates, "3'": _signs, "3": _average, "convex": _convex, "sign-flip": _sign_flip, "tangent": _tangent,
+    "2": _dominates,
+    "3'": _signs,
+    "3": _average,
+    "convex": _convex,
+    "sign-flip": _sign_flip,
+    "tangent": _tangent,
     "regret": _regret,
 }

@@ -22,9 +22,7 @@ def _applied(name: str) -> Any:
     return lambda z: getattr(z, name)() if isinstance(z, Ball) else getattr(Ball(z), name)()
 
 
-MATH = SimpleNamespace(
-    **{name: _applied(name) for name in ("sqrt", "exp", "log", "log1p", "expm1", "sinh", "cosh", "tanh")}, pi=math.pi
-)
+MATH = SimpleNamespace(**{name: _applied(name) for name in ("sqrt", "exp", "log", "log1p", "expm1", "sinh", "cosh", "tanh")}, pi=math.pi)
 
 
 def rebound(formula: Any) -> Any:

@@ -36,8 +36,15 @@ def l4(smoothness: Number = 3, dimension: int = 3) -> Verdict:
     arithmetic = "rational sum of squares: Gram matrix expanded and factored exactly"
     gram = gram_matrix(C, dimension)
     if expand(gram, dimension) == form(C, dimension) and positive_semidefinite(gram):
-        return Verdict("3'", Status.PROVED, statement, domain, arithmetic, seconds=time.perf_counter() - started,
-                       note="C²·Σu⁴·Σx⁴ − 9(Σu²x²)² is a sum of squares, and it bounds the second derivative")
+        return Verdict(
+            "3'",
+            Status.PROVED,
+            statement,
+            domain,
+            arithmetic,
+            seconds=time.perf_counter() - started,
+            note="C²·Σu⁴·Σx⁴ − 9(Σu²x²)² is a sum of squares, and it bounds the second derivative",
+        )
     witness = _witness(C) if dimension >= 2 else None
     return Verdict("3'", Status.of(False, witness), statement, domain, arithmetic, witness, seconds=time.perf_counter() - started)
 

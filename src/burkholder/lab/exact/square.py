@@ -37,16 +37,30 @@ def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ver
     domain = "all x, d of any inner-product space and y ≥ 0 (hence all scales)"
     outcome, case, points = with_margin(lambda margin: _violations(k, c, margin), seconds)
     if outcome == "none":
-        return Verdict("tangent", Status.PROVED, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started,
-                       note="six cases unsatisfiable: two regions left × two entered, and the origin")
+        return Verdict(
+            "tangent",
+            Status.PROVED,
+            statement,
+            domain,
+            ARITHMETIC,
+            seconds=time.perf_counter() - started,
+            note="six cases unsatisfiable: two regions left × two entered, and the origin",
+        )
     for point in points:
         witness = _witness(point, k, c)
         if witness is not None:
-            return Verdict("tangent", Status.REFUTED, statement, domain, ARITHMETIC, witness,
-                           seconds=time.perf_counter() - started, note=f"case {case}")
+            return Verdict(
+                "tangent",
+                Status.REFUTED,
+                statement,
+                domain,
+                ARITHMETIC,
+                witness,
+                seconds=time.perf_counter() - started,
+                note=f"case {case}",
+            )
     note = f"z3 gave no answer on case {case} in time" if outcome == "unknown" else f"case {case} not settled"
-    return Verdict("tangent", Status.NOT_REFUTED, statement, domain, ARITHMETIC,
-                   seconds=time.perf_counter() - started, note=note)
+    return Verdict("tangent", Status.NOT_REFUTED, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started, note=note)
 
 
 def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Verdict:
@@ -62,9 +76,15 @@ def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ve
         x = shorten(point["X"], 1000)
         residual = ball(x) - ball(c) + (ball(k) - ball(x * x)).sqrt()
         if x <= 1 and residual > 0:
-            return Verdict("2", Status.REFUTED, statement, domain, ARITHMETIC,
-                           Witness({"x": str(x), "y": "1"}, float(residual.lower()), "ball arithmetic"),
-                           seconds=time.perf_counter() - started)
+            return Verdict(
+                "2",
+                Status.REFUTED,
+                statement,
+                domain,
+                ARITHMETIC,
+                Witness({"x": str(x), "y": "1"}, float(residual.lower()), "ball arithmetic"),
+                seconds=time.perf_counter() - started,
+            )
         outcome = "unknown"
     return Verdict("2", Status.of(outcome == "none"), statement, domain, ARITHMETIC, seconds=time.perf_counter() - started)
 
@@ -114,6 +134,7 @@ def _witness(point: Mapping[str, Fraction], k: Fraction, c: Fraction) -> Witness
 
 def _residual(x: Fraction, y: Fraction, d1: Fraction, d2: Fraction, k: Fraction, c: Fraction) -> Any:
     """U(x+d, ·) − U(x,y) − ⟨∇,d⟩ as a ball; the regions are decided in rationals."""
+
     def value(square: Fraction, height: Fraction) -> Any:  # of |x|² and y²
         if height >= square:
             return -ball(k * height - square).sqrt()

@@ -35,8 +35,9 @@ def scalar(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:
     proved = outcome == "none" and lemmas.logarithm()
     witness = None if proved else _witness(kappa)
     note = "also convex in δ: the square of δ has the coefficient ½zᵀM′⁻¹z ≥ 0" if proved else ""
-    return Verdict("3'", Status.of(proved, witness), statement, domain, arithmetic, witness,
-                   seconds=time.perf_counter() - started, note=note)
+    return Verdict(
+        "3'", Status.of(proved, witness), statement, domain, arithmetic, witness, seconds=time.perf_counter() - started, note=note
+    )
 
 
 def _witness(kappa: Fraction) -> Witness | None:

@@ -38,11 +38,14 @@ def concave(p: Number, beta: Number | None = None) -> Verdict:
     beta_, n_ = constant(b), constant(n)
     bracket = (1 - beta_) * (x + y) + (n_ - 1) * (x - beta_ * y)
     quadrant = [x >= 0, y >= 0, x + y == 1]
-    outcome, _, point = decide({
-        "inside": [*quadrant, bracket > 0],
-        "across x = 0": [*quadrant, x == 0, 1 - beta_ * n_ > 0],
-        "across y = 0": [*quadrant, y == 0, n_ - beta_ > 0],
-    }, 10.0)
+    outcome, _, point = decide(
+        {
+            "inside": [*quadrant, bracket > 0],
+            "across x = 0": [*quadrant, x == 0, 1 - beta_ * n_ > 0],
+            "across y = 0": [*quadrant, y == 0, n_ - beta_ > 0],
+        },
+        10.0,
+    )
     statement = f"h ↦ U(x+h, y±h) is concave, U = (|x| − {b}|y|)(|x|+|y|)^{n}"
     witness = _step(b, n, point) if outcome == "found" and point is not None else None
     status = Status.of(outcome == "none", witness)
@@ -68,10 +71,9 @@ def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -
         power = power * x
     for _ in range(n - 1):
         total = total * (x + 1)
-    outcome, _, point = decide({
-        "y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - n ** int(p)],
-        "y = 0": [x == 1, constant(a) < 1],
-    }, 10.0)
+    outcome, _, point = decide(
+        {"y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - n ** int(p)], "y = 0": [x == 1, constant(a) < 1]}, 10.0
+    )
     statement, witness = f"U_{p} ≥ |x|^{p} − {n}^{p}·|y|^{p}, α = {a}, β = {b}", None
     if outcome == "found" and point is not None:
         for denominator in (100, 10**6, 10**12):

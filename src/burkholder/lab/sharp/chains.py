@@ -52,8 +52,13 @@ def transform(problem: Problem, constant: Fraction, delta: Fraction = Fraction(1
         expectation = (survivors - _power(c, p)) / 2 if p > 2 else (1 - _power(c, p) * survivors) / 2
         positive = bool(expectation > 0)
     checks = ((f"ρ {'>' if p > 2 else '<'} 1", supercritical), ("E V_C > 0 after N cycles", positive))
-    return LowerEnd(below(c), "zigzag martingale on one axis, stopped on the ray V = 0",
-                    {"delta": str(d), "cycles": str(cycles), "rho": rho.str(12)}, checks, 2.0 + 2 * cycles)
+    return LowerEnd(
+        below(c),
+        "zigzag martingale on one axis, stopped on the ray V = 0",
+        {"delta": str(d), "cycles": str(cycles), "rho": rho.str(12)},
+        checks,
+        2.0 + 2 * cycles,
+    )
 
 
 def general_power(problem: Problem, constant: Fraction) -> LowerEnd:
@@ -78,11 +83,19 @@ def general_power(problem: Problem, constant: Fraction) -> LowerEnd:
         loss, growth = (ball(_early_losses(p)) * ball(c) ** p).log(), ball(rho).log()
         cycles = float(((loss - start) / growth).mid()) * 1.01 + 1
         positive = bool(start + growth * ball(Fraction(cycles)) > loss)
-    checks = (("the down-jump lands where V ≥ 0", landing), ("ρ > 1", rho > 1),
-              ("survivors outweigh every earlier loss: E V_C > 0", positive))
+    checks = (
+        ("the down-jump lands where V ≥ 0", landing),
+        ("ρ > 1", rho > 1),
+        ("survivors outweigh every earlier loss: E V_C > 0", positive),
+    )
     quoted = below(c) if problem.root else below(c**p)
-    return LowerEnd(quoted, "climb to x ≫ √s, then small steps up against one jump down to the ray V = 0",
-                    {"n": str(n), "C": str(c), "cycles": f"{cycles:.4g}"}, checks, n + cycles)
+    return LowerEnd(
+        quoted,
+        "climb to x ≫ √s, then small steps up against one jump down to the ray V = 0",
+        {"n": str(n), "C": str(c), "cycles": f"{cycles:.4g}"},
+        checks,
+        n + cycles,
+    )
 
 
 def _early_losses(p: int) -> Fraction:
@@ -111,10 +124,18 @@ def general_first(problem: Problem, constant: Fraction) -> LowerEnd:
     alive = 1 + length - c * (1 + length * delta / 2)
     loss = (c - 1) * jump + 1 + length + c * (1 + length * delta) / (2 * jump)
     expectation = (1 - length / jump) * alive - length / jump * loss
-    checks = (("survivors have V > 0", alive > 0), ("C ≥ 1, L ≤ D", c >= 1 and length <= jump),
-              ("E V_C > 0 (rational bound)", expectation > 0))
-    return LowerEnd(below(c), "from x = √s: small steps up against one huge jump down",
-                    {"K": str(count), "delta": str(delta), "D": str(jump)}, checks, count + 1.0)
+    checks = (
+        ("survivors have V > 0", alive > 0),
+        ("C ≥ 1, L ≤ D", c >= 1 and length <= jump),
+        ("E V_C > 0 (rational bound)", expectation > 0),
+    )
+    return LowerEnd(
+        below(c),
+        "from x = √s: small steps up against one huge jump down",
+        {"K": str(count), "delta": str(delta), "D": str(jump)},
+        checks,
+        count + 1.0,
+    )
 
 
 def smooth(problem: Problem, constant: Fraction) -> LowerEnd:
@@ -122,5 +143,10 @@ def smooth(problem: Problem, constant: Fraction) -> LowerEnd:
     eps = Fraction(1, 10**4)
     moved = ball((1 + eps) ** 4 + (1 - eps) ** 4).sqrt()
     gain = moved - ball(2).sqrt() - ball(constant) * ball(2).sqrt() * ball(eps**2)
-    return LowerEnd(below(constant), "one fair step across the diagonal of l_4 in the plane",
-                    {"epsilon": str(eps)}, (("E‖x±h‖² − ‖x‖² − C‖h‖² > 0", bool(gain > 0)),), 1.0)
+    return LowerEnd(
+        below(constant),
+        "one fair step across the diagonal of l_4 in the plane",
+        {"epsilon": str(eps)},
+        (("E‖x±h‖² − ‖x‖² − C‖h‖² > 0", bool(gain > 0)),),
+        1.0,
+    )

@@ -110,8 +110,7 @@ def outer(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:
     r, _ = pythagorean(k)
     rate = kappa * r**2 / (2 * far**2)
     walk = StoppedWalk(outcomes, z1, far, False, target, h * _q(top), decay, rate, start, weight, losses)
-    return walk.end(constant, BASIS, {"z1": str(z1), "step": f"{float(r):.3g}·√s", "kappa": f"{float(kappa):.3g}",
-                                      "climb": str(climb)})
+    return walk.end(constant, BASIS, {"z1": str(z1), "step": f"{float(r):.3g}·√s", "kappa": f"{float(kappa):.3g}", "climb": str(climb)})
 
 
 def decoupled(problem: Problem, constant: Fraction, contact: float) -> LowerEnd:

@@ -61,13 +61,19 @@ def _davis(p: float, reverse: bool) -> float:
 
 
 def _transform(p: float) -> Problem:
-    return Problem(f"transform-{p:g}", f"‖g‖_{p:g} ≤ C‖f‖_{p:g}, g a ±1 transform of f", "transform", p,
-                   max(p, p / (p - 1)) - 1, reverse=True, root=True)
+    return Problem(
+        f"transform-{p:g}",
+        f"‖g‖_{p:g} ≤ C‖f‖_{p:g}, g a ±1 transform of f",
+        "transform",
+        p,
+        max(p, p / (p - 1)) - 1,
+        reverse=True,
+        root=True,
+    )
 
 
 def _general(p: int) -> Problem:
-    return Problem(f"square-function-{p}-general", f"‖f‖_{p} ≤ C‖S‖_{p}, any martingale", "general", float(p),
-                   p - 1.0, root=True)
+    return Problem(f"square-function-{p}-general", f"‖f‖_{p} ≤ C‖S‖_{p}, any martingale", "general", float(p), p - 1.0, root=True)
 
 
 def _other(name: str) -> Problem | None:
@@ -81,21 +87,32 @@ def _other(name: str) -> Problem | None:
 def _problems() -> tuple[Problem, ...]:
     return (
         *(_transform(p) for p in (1.5, 3.0, 4.0)),
-        Problem("decoupled-4", "E g⁴ ≤ C·E f⁴, g the transform of f by independent signs", "decoupled", 4.0,
-                (cos(pi / 8) / sin(pi / 8)) ** 4, reverse=True),
-        Problem("square-function-dyadic", "E|f| ≤ C·E S, Rademacher increments", "dyadic", 1.0,
-                _davis(1.0, False)),
+        Problem(
+            "decoupled-4",
+            "E g⁴ ≤ C·E f⁴, g the transform of f by independent signs",
+            "decoupled",
+            4.0,
+            (cos(pi / 8) / sin(pi / 8)) ** 4,
+            reverse=True,
+        ),
+        Problem("square-function-dyadic", "E|f| ≤ C·E S, Rademacher increments", "dyadic", 1.0, _davis(1.0, False)),
         Problem("square-function-general", "E|f| ≤ C·E S, any martingale", "general", 1.0, 2.0),
         _general(3),
         Problem("square-function-4-general", "E f⁴ ≤ C·E S⁴, any martingale", "general", 4.0, 81.0),
-        Problem("square-function-3-dyadic", "‖f‖_3 ≤ C‖S‖_3, Rademacher increments", "dyadic", 3.0, sqrt(3),
-                root=True),
-        Problem("square-function-4-dyadic", "E f⁴ ≤ C·E S⁴, Rademacher increments", "dyadic", 4.0,
-                (3 + sqrt(6)) ** 2),
-        Problem("reverse-square-function-3-dyadic", "‖S‖_3 ≤ C‖f‖_3, Rademacher increments", "dyadic", 3.0,
-                _davis(3.0, True), reverse=True, root=True),
-        Problem("reverse-square-function-4-dyadic", "E S⁴ ≤ C·E f⁴, Rademacher increments", "dyadic", 4.0,
-                1 / (3 - sqrt(6)) ** 2, reverse=True),
+        Problem("square-function-3-dyadic", "‖f‖_3 ≤ C‖S‖_3, Rademacher increments", "dyadic", 3.0, sqrt(3), root=True),
+        Problem("square-function-4-dyadic", "E f⁴ ≤ C·E S⁴, Rademacher increments", "dyadic", 4.0, (3 + sqrt(6)) ** 2),
+        Problem(
+            "reverse-square-function-3-dyadic",
+            "‖S‖_3 ≤ C‖f‖_3, Rademacher increments",
+            "dyadic",
+            3.0,
+            _davis(3.0, True),
+            reverse=True,
+            root=True,
+        ),
+        Problem(
+            "reverse-square-function-4-dyadic", "E S⁴ ≤ C·E f⁴, Rademacher increments", "dyadic", 4.0, 1 / (3 - sqrt(6)) ** 2, reverse=True
+        ),
         Problem("smoothness-4", "E‖x ± h‖² ≤ ‖x‖² + C‖h‖² in l_4", "smooth", 4.0, 3.0),
     )
 
@@ -130,5 +147,4 @@ def find(name: str, martingale: str | None = None, p: float | None = None) -> Pr
         return begun[0]
     if other := _other(full):
         return other
-    raise BadInput("name", full, "use one of: " + ", ".join(names()) + "; also transform-P for 1.1 ≤ P ≤ 5 "
-                   "and square-function-5-general")
+    raise BadInput("name", full, "use one of: " + ", ".join(names()) + "; also transform-P for 1.1 ≤ P ≤ 5 and square-function-5-general")

@@ -38,8 +38,7 @@ class Solution:
     def value(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """U at a state."""
         scale = x + y
-        return scale**self.problem.p * self.spline(np.divide(x, scale, out=np.zeros_like(scale),
-                                                             where=scale > 0))
+        return scale**self.problem.p * self.spline(np.divide(x, scale, out=np.zeros_like(scale), where=scale > 0))
 
 
 class _Rows:
@@ -75,11 +74,9 @@ class _Rows:
             after = np.hypot(y, d)
             rows = (self.value(np.abs(x + d), after) + self.value(np.abs(x - d), after)) / 2 - here
         elif moves == "transform":
-            rows = (self.value(np.abs(x + d), np.abs(y + kind * d))
-                    + self.value(np.abs(x - d), np.abs(y - kind * d))) / 2 - here
+            rows = (self.value(np.abs(x + d), np.abs(y + kind * d)) + self.value(np.abs(x - d), np.abs(y - kind * d))) / 2 - here
         else:
-            rows = sum((self.value(np.abs(x + a * d), np.abs(y + b * d)) for a in (-1, 1) for b in (-1, 1)),
-                       np.zeros_like(here)) / 4 - here
+            rows = sum((self.value(np.abs(x + a * d), np.abs(y + b * d)) for a in (-1, 1) for b in (-1, 1)), np.zeros_like(here)) / 4 - here
         weight = d**2 / (1 + np.abs(d)) ** (2 - p) if p < 2 else d**2 * (1 + np.abs(d)) ** (p - 2)
         return np.column_stack([rows / weight[:, None], np.zeros(len(t))])
 
@@ -94,8 +91,7 @@ def _candidates(problem: Problem, points: int, sizes: int) -> tuple[np.ndarray, 
     t = _graded(points)
     # Jumps of the order of the state decide the constant; tiny and huge ones must be there, not dense.
     least = 1e-4 if problem.moves == "general" else 1e-3  # d² must stay well above the rounding of U
-    d = np.concatenate([np.geomspace(least, 0.05, sizes // 4)[:-1], np.geomspace(0.05, 10, sizes),
-                        np.geomspace(10, 1e3, sizes // 6)[1:]])
+    d = np.concatenate([np.geomspace(least, 0.05, sizes // 4)[:-1], np.geomspace(0.05, 10, sizes), np.geomspace(10, 1e3, sizes // 6)[1:]])
     if problem.moves == "general":
         d = np.concatenate([-d, d])
     kinds = np.array([-1.0, 1.0]) if problem.moves == "transform" else np.array([1.0])

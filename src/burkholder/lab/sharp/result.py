@@ -45,10 +45,17 @@ class SharpConstant:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines."""
         return {
-            "name": self.name, "statement": self.statement, "constant": self.constant, "lower": self.lower,
-            "upper": self.upper, "known": self.known, "seconds": self.seconds, "estimate": self.estimate,
+            "name": self.name,
+            "statement": self.statement,
+            "constant": self.constant,
+            "lower": self.lower,
+            "upper": self.upper,
+            "known": self.known,
+            "seconds": self.seconds,
+            "estimate": self.estimate,
             "proved": self.proved,
-            "upper_rests_on": _rests(self.upper_end, "U"), "lower_rests_on": _rests(self.lower_end, "martingale"),
+            "upper_rests_on": _rests(self.upper_end, "U"),
+            "lower_rests_on": _rests(self.lower_end, "martingale"),
             "lower_steps": self.lower_end.steps,
         }
 
@@ -75,8 +82,13 @@ class SharpConstant:
 
 
 def _rests(end: UpperEnd | LowerEnd, kind: str) -> dict[str, Any]:
-    return {"kind": kind, "basis": end.basis, "parameters": end.parameters, "proved": end.proved,
-            "checks": [{"check": text, "passed": passed} for text, passed in end.checks]}
+    return {
+        "kind": kind,
+        "basis": end.basis,
+        "parameters": end.parameters,
+        "proved": end.proved,
+        "checks": [{"check": text, "passed": passed} for text, passed in end.checks],
+    }
 
 
 def _smooth_estimate(p: float) -> float:
@@ -106,9 +118,11 @@ def _upper(problem: Problem, program: Solution | None, estimate: float) -> Upper
     if problem.moves == "general":
         family = upper_square.general_first if problem.p == 1 else upper_square.general_power
     else:
-        family = {(1.0, False): upper_square.dyadic_first, (3.0, False): upper_square.dyadic_third,
-                  (3.0, True): upper_square.dyadic_third_reverse}.get((problem.p, problem.reverse),
-                                                                     upper_square.dyadic_fourth)
+        family = {
+            (1.0, False): upper_square.dyadic_first,
+            (3.0, False): upper_square.dyadic_third,
+            (3.0, True): upper_square.dyadic_third_reverse,
+        }.get((problem.p, problem.reverse), upper_square.dyadic_fourth)
     return family(problem, program)
 
 
@@ -146,6 +160,16 @@ def sharp(name: str, martingale: str | None = None, p: float | None = None) -> S
     upper = _upper(problem, program, estimate)
     lower = _lower(problem, upper)
     return SharpConstant(
-        problem.name, problem.statement, upper.quoted, lower.quoted, upper.quoted, problem.known,
-        time.perf_counter() - began, estimate, upper, lower, problem, program,
+        problem.name,
+        problem.statement,
+        upper.quoted,
+        lower.quoted,
+        upper.quoted,
+        problem.known,
+        time.perf_counter() - began,
+        estimate,
+        upper,
+        lower,
+        problem,
+        program,
     )

@@ -19,13 +19,11 @@ def at(poly: Any, z: Fraction) -> Fraction:
 def bernstein(poly: Any, low: Fraction, high: Fraction) -> list[Fraction]:
     """The Bernstein coefficients on [low, high]: the polynomial lies between their extremes."""
     module = flint()
-    line = module.fmpq_poly([module.fmpq(low.numerator, low.denominator),
-                             module.fmpq((high - low).numerator, (high - low).denominator)])
+    line = module.fmpq_poly([module.fmpq(low.numerator, low.denominator), module.fmpq((high - low).numerator, (high - low).denominator)])
     unit = poly(line)
     n = max(unit.degree(), 0)
     power = [Fraction(int(unit[i].p), int(unit[i].q)) for i in range(n + 1)]
-    return [sum((Fraction(comb(j, i), comb(n, i)) * power[i] for i in range(j + 1)), Fraction(0))
-            for j in range(n + 1)]
+    return [sum((Fraction(comb(j, i), comb(n, i)) * power[i] for i in range(j + 1)), Fraction(0)) for j in range(n + 1)]
 
 
 def nonnegative(poly: Any, low: Fraction, high: Fraction, depth: int = 60) -> bool:

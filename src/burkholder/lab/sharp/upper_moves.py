@@ -40,8 +40,9 @@ def _transform(problem: Problem, beta: Fraction) -> UpperEnd:
     def value(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return number * (y - float(beta) * x) * (x + y) ** (problem.p - 1)
 
-    return UpperEnd(above(beta), "U = α(|y|−β|x|)(|x|+|y|)^{p−1}, zigzag concave", {"beta": str(beta)}, checks,
-                    value, contact=1 / float(beta))
+    return UpperEnd(
+        above(beta), "U = α(|y|−β|x|)(|x|+|y|)^{p−1}, zigzag concave", {"beta": str(beta)}, checks, value, contact=1 / float(beta)
+    )
 
 
 def decoupled(problem: Problem, estimate: Solution) -> UpperEnd:
@@ -51,12 +52,12 @@ def decoupled(problem: Problem, estimate: Solution) -> UpperEnd:
     the cone is settled. From outside (x = 1, 0 ≤ y ≤ m) the loss of V, 6(C−y²)+(C−1)d² after division by d²,
     must cover the corners that land in the cone, Σ(k−1)(y'²−m²x'²)₊²/(4d²): an interval check.
     """
+
     def power(m: float) -> float:
         return m * m * (3 * m * m - 1) / (m * m - 3)
 
     ratio = problem.quoted(estimate.power) ** 0.25
-    best = minimize_scalar(power, bounds=(max(1.8, ratio / 1.5), ratio * 1.5), method="bounded",
-                           options={"xatol": 1e-10})
+    best = minimize_scalar(power, bounds=(max(1.8, ratio / 1.5), ratio * 1.5), method="bounded", options={"xatol": 1e-10})
     m = rational(best.x, 10**5)
     c = m * m * (3 * m * m - 1) / (m * m - 3)
     k = c / (3 * m * m - 1)
@@ -72,8 +73,9 @@ def decoupled(problem: Problem, estimate: Solution) -> UpperEnd:
         inside = y >= float(m) * x
         return np.where(inside, float(k) * (y**4 - 6 * x**2 * y**2 + x**4), y**4 - float(c) * x**4)
 
-    return UpperEnd(above(c), "U = k·Re(y+ix)⁴ in the cone |y| ≥ m|x|, V outside", {"m": str(m), "k": str(k)},
-                    checks, value, contact=1 / float(m))
+    return UpperEnd(
+        above(c), "U = k·Re(y+ix)⁴ in the cone |y| ≥ m|x|, V outside", {"m": str(m), "k": str(k)}, checks, value, contact=1 / float(m)
+    )
 
 
 def _corners(m: Fraction, c: Fraction, k: Fraction, cells: int = 60) -> bool:
@@ -113,13 +115,17 @@ def _corners(m: Fraction, c: Fraction, k: Fraction, cells: int = 60) -> bool:
 def smooth(problem: Problem, estimate: float) -> UpperEnd:
     """l_4: the second derivative of ‖x‖² along h is at most 6Σx²h²/‖x‖², so C works when
     9(Σx²h²)² ≤ C²Σx⁴Σh⁴; the difference is (C²−9)Σx⁴Σh⁴ + 9Σ_{i<j}(x_i²h_j²−x_j²h_i²)² (Lagrange)."""
+
     def certificate(c: Fraction) -> UpperEnd:
-        checks = (
-            ("C² − 9 ≥ 0", c > 0 and c * c >= 9),
-            ("Lagrange's identity in three coordinates", _lagrange()),
+        checks = (("C² − 9 ≥ 0", c > 0 and c * c >= 9), ("Lagrange's identity in three coordinates", _lagrange()))
+        return UpperEnd(
+            above(c),
+            "U = ‖x‖² − C·s; Hessian bound by Cauchy–Schwarz as a sum of squares",
+            {"C": str(c)},
+            checks,
+            lambda x, y: np.sqrt(x**4 + y**4),
+            contact=1.0,
         )
-        return UpperEnd(above(c), "U = ‖x‖² − C·s; Hessian bound by Cauchy–Schwarz as a sum of squares",
-                        {"C": str(c)}, checks, lambda x, y: np.sqrt(x**4 + y**4), contact=1.0)
 
     return first_proved(candidates(estimate), certificate)
 
@@ -129,9 +135,6 @@ def _lagrange() -> bool:
     ring = module.fmpq_mpoly_ctx.get([f"{v}{i}" for v in "xh" for i in range(3)], module.Ordering.lex)
     gens = ring.gens()
     x, h = gens[:3], gens[3:]
-    left = (sum((a**4 for a in x), 0 * x[0]) * sum((b**4 for b in h), 0 * x[0])
-            - sum((a**2 * b**2 for a, b in zip(x, h)), 0 * x[0]) ** 2)
-    right = sum(((x[i] ** 2 * h[j] ** 2 - x[j] ** 2 * h[i] ** 2) ** 2 for i in range(3) for j in range(i + 1, 3)),
-                0 * x[0])
+    left = sum((a**4 for a in x), 0 * x[0]) * sum((b**4 for b in h), 0 * x[0]) - sum((a**2 * b**2 for a, b in zip(x, h)), 0 * x[0]) ** 2
+    right = sum(((x[i] ** 2 * h[j] ** 2 - x[j] ** 2 * h[i] ** 2) ** 2 for i in range(3) for j in range(i + 1, 3)), 0 * x[0])
     return left == right
-

@@ -40,6 +40,7 @@ def dyadic_first(problem: Problem, estimate: Solution) -> UpperEnd:
     in a. Two stops on opposite sides need 2z0 ≤ 2, excluded by z0 > 1. U − V is convex below z0 with a double
     zero there.
     """
+
     def power(z: float) -> float:
         return z + hyp1f1(-0.5, 0.5, z * z / 2) / (z * hyp1f1(0.5, 1.5, z * z / 2))
 
@@ -59,8 +60,9 @@ def dyadic_first(problem: Problem, estimate: Solution) -> UpperEnd:
         ratio = np.minimum(np.divide(x, y, out=np.full_like(y, 9.0), where=y > 0), float(z0))
         return np.where(x <= float(z0) * y, -number * y * hyp1f1(-0.5, 0.5, ratio**2 / 2), x - shown * y)
 
-    return UpperEnd(shown, "heat-harmonic Kummer function up to z0, V beyond, C¹ (ball arithmetic)",
-                    {"z0": str(z0)}, checks, value, contact=float(z0))
+    return UpperEnd(
+        shown, "heat-harmonic Kummer function up to z0, V beyond, C¹ (ball arithmetic)", {"z0": str(z0)}, checks, value, contact=float(z0)
+    )
 
 
 def dyadic_third(problem: Problem, estimate: Solution) -> UpperEnd:
@@ -70,8 +72,7 @@ def dyadic_third(problem: Problem, estimate: Solution) -> UpperEnd:
     in the outer point with slope 3Ab − 1.5C³ ≤ 0, zero at b = z0. U − V = (A−1)z³ − 3Az + C³ is convex with a
     double zero at z0.
     """
-    z0 = rational(_minimise(lambda z: 2 * z**3 / (z * z - 1), max(1.05, estimate.zero / 1.4),
-                            estimate.zero * 1.4))
+    z0 = rational(_minimise(lambda z: 2 * z**3 / (z * z - 1), max(1.05, estimate.zero / 1.4), estimate.zero * 1.4))
     a, power = z0**2 / (z0**2 - 1), 2 * z0**3 / (z0**2 - 1)
     checks = (
         ("z0 > 1: no step reaches both harmonic sets", z0 > 1),
@@ -86,8 +87,14 @@ def dyadic_third(problem: Problem, estimate: Solution) -> UpperEnd:
     def value(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(x >= float(z0) * y, float(a) * (x**3 - 3 * x * y * y), x**3 - float(power) * y**3)
 
-    return UpperEnd(root_above(power, 3, problem.root), "Hermite polynomial beyond z0, V below, C¹ (rationals)",
-                    {"z0": str(z0), "A": str(a)}, checks, value, contact=float(z0))
+    return UpperEnd(
+        root_above(power, 3, problem.root),
+        "Hermite polynomial beyond z0, V below, C¹ (rationals)",
+        {"z0": str(z0), "A": str(a)},
+        checks,
+        value,
+        contact=float(z0),
+    )
 
 
 def dyadic_fourth(problem: Problem, estimate: Solution) -> UpperEnd:
@@ -111,8 +118,14 @@ def dyadic_fourth(problem: Problem, estimate: Solution) -> UpperEnd:
         return float(a) * (x**4 - 6 * x**2 * y**2 + 3 * y**4)
 
     contact = float(-middle / (2 * lead)) ** 0.5
-    return UpperEnd(root_above(power, 4, problem.root), "quartic Hermite polynomial in (x, s), exact rationals",
-                    {"a": str(a)}, checks, value, contact=contact)
+    return UpperEnd(
+        root_above(power, 4, problem.root),
+        "quartic Hermite polynomial in (x, s), exact rationals",
+        {"a": str(a)},
+        checks,
+        value,
+        contact=contact,
+    )
 
 
 def _hermite_four() -> bool:
@@ -152,12 +165,16 @@ def dyadic_third_reverse(problem: Problem, estimate: Solution) -> UpperEnd:
 
     def value(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         ratio = np.minimum(np.divide(x, y, out=np.full_like(y, 9.0), where=y > 0), float(z0))
-        return np.where(x <= float(z0) * y, number * y**3 * hyp1f1(-1.5, 0.5, ratio**2 / 2),
-                        y**3 - power_shown * x**3)
+        return np.where(x <= float(z0) * y, number * y**3 * hyp1f1(-1.5, 0.5, ratio**2 / 2), y**3 - power_shown * x**3)
 
-    return UpperEnd(root_above(cube, 3, problem.root),
-                    "heat-harmonic Kummer function up to z0, V beyond, C¹ (ball arithmetic)",
-                    {"z0": str(z0)}, checks, value, contact=float(z0))
+    return UpperEnd(
+        root_above(cube, 3, problem.root),
+        "heat-harmonic Kummer function up to z0, V beyond, C¹ (ball arithmetic)",
+        {"z0": str(z0)},
+        checks,
+        value,
+        contact=float(z0),
+    )
 
 
 def general_first(problem: Problem, estimate: Solution) -> UpperEnd:
@@ -168,16 +185,21 @@ def general_first(problem: Problem, estimate: Solution) -> UpperEnd:
     """
     z0 = rational(_minimise(lambda z: z + 1 / z, estimate.zero / 4, estimate.zero), 1000)
     power = z0 + 1 / z0
-    checks = (("z0 > 0", z0 > 0), ("three polynomial identities in z0 (exact)", _root_identities()),
-              ("U(1,1) ≤ 0: C ≥ 1", power >= 1))
+    checks = (("z0 > 0", z0 > 0), ("three polynomial identities in z0 (exact)", _root_identities()), ("U(1,1) ≤ 0: C ≥ 1", power >= 1))
     z, c = float(z0), float(power)
 
     def value(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         inside = x <= z * y
         return np.where(inside, -np.sqrt(np.maximum((1 + z * z) * y * y - x * x, 0)) / z, x - c * y)
 
-    return UpperEnd(root_above(power, 1, problem.root), "square-root function inside |x| ≤ z0·y, V beyond (exact)",
-                    {"z0": str(z0)}, checks, value, contact=z)
+    return UpperEnd(
+        root_above(power, 1, problem.root),
+        "square-root function inside |x| ≤ z0·y, V beyond (exact)",
+        {"z0": str(z0)},
+        checks,
+        value,
+        contact=z,
+    )
 
 
 def _root_identities() -> bool:
@@ -211,8 +233,12 @@ def _general_power(problem: Problem, beta: Fraction) -> UpperEnd:
     b = module.fmpq(beta.numerator, beta.denominator)
     alpha = p * (b / (1 + b)) ** (p - 1)
     slope = (x + y) ** (p - 1) + (p - 1) * (x - b * y) * (x + y) ** (p - 2)
-    step = (2 * q * (x + q) ** p - (1 + b) * (q**2 + y**2) * (x + q) ** (p - 1)
-            - 2 * q * (x - b * y) * (x + y) ** (p - 1) - (q**2 - y**2) * slope)
+    step = (
+        2 * q * (x + q) ** p
+        - (1 + b) * (q**2 + y**2) * (x + q) ** (p - 1)
+        - 2 * q * (x - b * y) * (x + y) ** (p - 1)
+        - (q**2 - y**2) * slope
+    )
     increment, rest = divmod(step, (q - y) ** 2)
     gap, remainder = divmod(alpha * (x - b * y) * (x + y) ** (p - 1) - x**p + b**p * y**p, (x - b * y) ** 2)
     formal = (x - b * y) * (x + y) ** (p - 1)
@@ -222,8 +248,7 @@ def _general_power(problem: Problem, beta: Fraction) -> UpperEnd:
         ("the increment has the factor (q−y)²", rest == 0),
         ("its cofactor has no positive coefficient", all(c <= 0 for c in increment.coeffs())),
         ("odd part ≤ 0 for |x'| ≤ y'", bool(low) and low[0] <= 0 and low[0] + sum(c for c in odd if c > 0) <= 0),
-        ("U − V has the factor (x−βy)² and a nonnegative cofactor",
-         remainder == 0 and all(c >= 0 for c in gap.coeffs())),
+        ("U − V has the factor (x−βy)² and a nonnegative cofactor", remainder == 0 and all(c >= 0 for c in gap.coeffs())),
         ("U(1,1) ≤ 0: β ≥ 1", beta >= 1),
     )
     number, ratio = float(alpha.p) / float(alpha.q), float(beta)
@@ -232,5 +257,11 @@ def _general_power(problem: Problem, beta: Fraction) -> UpperEnd:
         return number * (x - ratio * y) * (x + y) ** (p - 1)
 
     power = beta if problem.root else beta**p
-    return UpperEnd(above(power), "U = α(|x|−βy)(|x|+y)^{p−1}, every sign a polynomial coefficient (rationals)",
-                    {"beta": str(beta)}, checks, value, contact=ratio)
+    return UpperEnd(
+        above(power),
+        "U = α(|x|−βy)(|x|+y)^{p−1}, every sign a polynomial coefficient (rationals)",
+        {"beta": str(beta)},
+        checks,
+        value,
+        contact=ratio,
+    )

@@ -48,8 +48,7 @@ def rademacher(p: int, k: int) -> tuple[Outcome, ...]:
 
 def corners(p: int, eta: Fraction) -> tuple[Outcome, ...]:
     """Steps (±ηy, ±ηy): the ratio x/y, scale y."""
-    return tuple(Outcome((1 + a * eta) ** p / 4, 1 / (1 + a * eta), b * eta / (1 + a * eta))
-                 for a in (-1, 1) for b in (-1, 1))
+    return tuple(Outcome((1 + a * eta) ** p / 4, 1 / (1 + a * eta), b * eta / (1 + a * eta)) for a in (-1, 1) for b in (-1, 1))
 
 
 def mean_change(poly: Any, outcomes: tuple[Outcome, ...]) -> Any:
@@ -105,8 +104,10 @@ class StoppedWalk:
             ("h ≤ v on the strips", lambda: all(nonnegative(self.target - self.gain, *strip) for strip in strips)),
             ("k ≥ 0 inside and on the strips", lambda: all(nonnegative(self.decay, *span) for span in spans)),
             ("mean h(after) ≥ h inside", lambda: nonnegative(mean_change(self.gain, self.outcomes), *inside)),
-            ("mean k(after) ≤ (1−ε)k inside", lambda: nonnegative(
-                -mean_change(self.decay, self.outcomes) - self.decay * _q(self.rate), *inside)),
+            (
+                "mean k(after) ≤ (1−ε)k inside",
+                lambda: nonnegative(-mean_change(self.decay, self.outcomes) - self.decay * _q(self.rate), *inside),
+            ),
         )
         checks: list[Check] = []
         for text, claim in claims:

@@ -1,7 +1,7 @@
 """Readers: files and pipes as batches for the engine, or as rows for Python.
 
-    for batch in batches("clicks.vw.gz"): ...
-    for x, y in read("prices.parquet", target="price"): ...
+for batch in batches("clicks.vw.gz"): ...
+for x, y in read("prices.parquet", target="price"): ...
 """
 
 from __future__ import annotations
@@ -48,14 +48,12 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
         source = Source(path)
         if format is None:
             format = detect.by_content(source.start())
-    given = {key: option for key, option in options.items()
-             if (option is not None and option != ()) or key == "classes"}
+    given = {key: option for key, option in options.items() if (option is not None and option != ()) or key == "classes"}
     kind, known = _KNOWN[format]
     if format in ("parquet", "npz") and source is not None:
         source.close()
     if format in ("parquet", "npz") and (os.fspath(path) == "-" or (source and source.compression)):
-        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another "
-                       "compression; give the file itself")
+        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another compression; give the file itself")
     for key, option in given.items():
         if key not in known:
             if source is not None:
@@ -74,8 +72,9 @@ def batches(path: str | os.PathLike[str], format: str | None = None, **options: 
     yield from open_reader(path, format, **options)
 
 
-def read(path: str | os.PathLike[str], target: str | int | None = None, format: str | None = None,
-         **options: Any) -> Iterator[tuple[Any, float]]:
+def read(
+    path: str | os.PathLike[str], target: str | int | None = None, format: str | None = None, **options: Any
+) -> Iterator[tuple[Any, float]]:
     """The rows (x, y) of a file.
 
     Tables give x as a dict from feature name to number: `column` for numbers, `column=text` for categories,

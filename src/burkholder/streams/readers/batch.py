@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 
 
 class Batch(NamedTuple):
@@ -42,8 +42,7 @@ class Batch(NamedTuple):
         lengths = np.diff(self.indptr)
         inside = np.repeat(kept, lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths[kept])]).astype(np.int64)
-        return Batch(indptr, self.indices[inside], self.values[inside], self.y[kept], self.weight[kept],
-                     self.line[kept])
+        return Batch(indptr, self.indices[inside], self.values[inside], self.y[kept], self.weight[kept], self.line[kept])
 
 
 class Space:
@@ -78,8 +77,7 @@ class Space:
 
     def batch_of(self, state: np.ndarray) -> Batch:
         rows, nnz = int(state[ROWS]), int(state[NNZ])
-        return Batch(self.indptr[: rows + 1], self.indices[:nnz], self.values[:nnz], self.y[:rows],
-                     self.weight[:rows], self.line[:rows])
+        return Batch(self.indptr[: rows + 1], self.indices[:nnz], self.values[:nnz], self.y[:rows], self.weight[:rows], self.line[:rows])
 
 
 # Places in `Space.state`.

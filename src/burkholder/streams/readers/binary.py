@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
+from burkholder.machine.compiling import compiled
 from burkholder.streams.readers.batch import Batch, with_intercept
 from burkholder.streams.readers.problems import MOST_FEATURES
 from burkholder.streams.readers.reader import Reader
@@ -58,8 +58,11 @@ def arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         if place.is_dir():
             return {item.stem: np.load(item, mmap_mode="c") for item in sorted(place.glob("*.npy"))}
         with zipfile.ZipFile(place) as archive:
-            return {info.filename.removesuffix(".npy"): _member(place, archive, info)
-                    for info in archive.infolist() if info.filename.endswith(".npy")}
+            return {
+                info.filename.removesuffix(".npy"): _member(place, archive, info)
+                for info in archive.infolist()
+                if info.filename.endswith(".npy")
+            }
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise BadInput("path", os.fspath(path), f"it cannot be read as arrays ({error})") from None
 
@@ -89,8 +92,7 @@ class BinaryReader(Reader):
 
     format = "npz"
 
-    def __init__(self, path: str | os.PathLike[str], intercept: bool = False, chunk: int = CHUNK,
-                 **options: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str], intercept: bool = False, chunk: int = CHUNK, **options: Any) -> None:
         super().__init__(os.fspath(path), **options)
         stored = arrays(path)
         self._intercept, self._chunk = intercept, chunk
@@ -106,8 +108,7 @@ class BinaryReader(Reader):
             self._indptr, self._indices = self._one(stored, "indptr"), self._one(stored, "indices")
             self._values = self._one(stored, "values" if "values" in stored else "data")
             if len(self._indptr) != rows + 1:
-                raise BadInput("path", self.name,
-                               f"indptr has {len(self._indptr)} entries; {rows} rows need {rows + 1}")
+                raise BadInput("path", self.name, f"indptr has {len(self._indptr)} entries; {rows} rows need {rows + 1}")
             if rows and not int(self._indptr[-1]) <= min(len(self._indices), len(self._values)):
                 raise BadInput("path", self.name, "indptr points past the end of indices and values")
             self._features = int(stored["shape"][1]) if "shape" in stored else 0
@@ -121,12 +122,14 @@ class BinaryReader(Reader):
 
     def _one(self, stored: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in stored:
-            raise BadInput("path", self.name, f"it has no array {name!r}; it needs indptr, indices, values and y, "
-                           f"or X and y. It has: {', '.join(stored) or 'none'}")
+            raise BadInput(
+                "path",
+                self.name,
+                f"it has no array {name!r}; it needs indptr, indices, values and y, or X and y. It has: {', '.join(stored) or 'none'}",
+            )
         array = stored[name]
         if array.ndim != 1 or array.dtype.kind not in "fiub":
-            raise BadInput("path", self.name,
-                           f"{name} must be one row of numbers, not {array.ndim}-dimensional {array.dtype}")
+            raise BadInput("path", self.name, f"{name} must be one row of numbers, not {array.ndim}-dimensional {array.dtype}")
         return array
 
     def _batches(self) -> Iterator[Batch]:
@@ -152,8 +155,7 @@ class BinaryReader(Reader):
             raw = np.asarray(self._indices[bounds[0] : bounds[-1]])
             least, largest = extremes(raw) if len(raw) else (0, -1)
             if least < 0 or largest > MOST_FEATURES:
-                raise BadInput("path", self.name, f"an index between rows {start + 1} and {stop} is outside "
-                               f"0..{MOST_FEATURES}")
+                raise BadInput("path", self.name, f"an index between rows {start + 1} and {stop} is outside 0..{MOST_FEATURES}")
             self._features = max(self._features, int(largest) + 1)
             indices = np.require(raw, dtype=np.int32, requirements=["C", "A"])
             stored = np.asarray(self._values[bounds[0] : bounds[-1]])
@@ -166,8 +168,7 @@ class BinaryReader(Reader):
             with_intercept(indptr, indices, values, bounds, *self._room)
             indptr, indices, values = bounds, self._room[0][:size], self._room[1][:size]
         weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=float)
-        return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight,
-                     np.arange(start + 1, stop + 1))
+        return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight, np.arange(start + 1, stop + 1))
 
     def _checked(self, batch: Batch) -> Batch:
         """Refuse or drop rows with numbers that are not finite."""

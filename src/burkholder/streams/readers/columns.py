@@ -24,9 +24,19 @@ USUAL_TARGETS = ("target", "label", "y", "class")
 class Plan:
     """What each column is for. `text_columns` are those that hold text rather than numbers."""
 
-    def __init__(self, file: str, names: Sequence[str], text_columns: Iterable[str], target: str | int | None,
-                 weight: str | None = None, drop: Sequence[str] = (), categorical: Sequence[str] = (),
-                 positive: str | None = None, bits: int = BITS, intercept: bool = False) -> None:
+    def __init__(
+        self,
+        file: str,
+        names: Sequence[str],
+        text_columns: Iterable[str],
+        target: str | int | None,
+        weight: str | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        positive: str | None = None,
+        bits: int = BITS,
+        intercept: bool = False,
+    ) -> None:
         self.file, self.names = file, list(names)
         self.positive = positive
         self.offset = int(intercept)
@@ -58,8 +68,7 @@ class Plan:
         for name in USUAL_TARGETS:
             if name in self.names:
                 return name
-        raise BadInput("target", None,
-                       f"say which column of {self.file} to predict. Columns: {self._listed()}")
+        raise BadInput("target", None, f"say which column of {self.file} to predict. Columns: {self._listed()}")
 
     def _listed(self) -> str:
         shown = ", ".join(self.names[:40])
@@ -77,8 +86,7 @@ class Plan:
             return len(self.names) + place
         near = difflib.get_close_matches(str(name), self.names, 1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise BadInput(role, name,
-                       f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
+        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
 
     def name_of(self, column: int, index: int, text: str) -> str:
         """The name of the feature a column's field gave: `column`, `column?` or `column=text`."""

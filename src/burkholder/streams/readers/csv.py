@@ -24,16 +24,28 @@ from burkholder.streams.readers.words import PADDING
 
 SAMPLE = 1 << 18
 
+
 class CsvReader(TextReader):
     """Batches of a delimited text. See `columns` for how columns become features."""
 
     format = "csv"
     longest = 1 << 24  # a quote that is never closed should be noticed before the whole file was taken in
 
-    def __init__(self, source: Source, target: str | int | None = None, header: bool | None = None,
-                 delimiter: str | None = None, weight: str | None = None, drop: Sequence[str] = (),
-                 categorical: Sequence[str] = (), positive: str | None = None, bits: int = BITS,
-                 intercept: bool = False, named: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        source: Source,
+        target: str | int | None = None,
+        header: bool | None = None,
+        delimiter: str | None = None,
+        weight: str | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        positive: str | None = None,
+        bits: int = BITS,
+        intercept: bool = False,
+        named: bool = False,
+        **options: Any,
+    ) -> None:
         super().__init__(source, **options)
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
@@ -54,11 +66,9 @@ class CsvReader(TextReader):
         names = first if self.header else [str(place + 1) for place in range(len(first))]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadInput("path", self.name,
-                           f"two columns are called {twice!r}; rename one, or read without header")
+            raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
         texts = [name for name, is_text in zip(names, body if self.header else body | head) if is_text]
-        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits,
-                         intercept)
+        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept)
         self.named = named
         self._origin = np.empty((0, 3), dtype=np.int64)
         self._positive = np.frombuffer((positive or "").encode(), dtype=np.uint8)
@@ -120,10 +130,33 @@ class CsvReader(TextReader):
         space, plan = self.space, self.plan
         if self.named and len(self._origin) < len(space.values):
             self._origin = np.empty((len(space.values), 3), dtype=np.int64)
-        parse(self.text, start, stop, ord(self.delimiter), plan.kind, plan.slot, plan.seed, plan.count,
-              self._positive, plan.offset, self._mask, self.skip_bad, self.named, self._origin, self._starts,
-              self._stops, space.indptr, space.indices, space.values, space.y, space.weight, space.line,
-              space.doubtful, space.bad, space.state)
+        parse(
+            self.text,
+            start,
+            stop,
+            ord(self.delimiter),
+            plan.kind,
+            plan.slot,
+            plan.seed,
+            plan.count,
+            self._positive,
+            plan.offset,
+            self._mask,
+            self.skip_bad,
+            self.named,
+            self._origin,
+            self._starts,
+            self._stops,
+            space.indptr,
+            space.indices,
+            space.values,
+            space.y,
+            space.weight,
+            space.line,
+            space.doubtful,
+            space.bad,
+            space.state,
+        )
 
     def _explain(self, reason: int, token: str) -> str:
         where, reason = divmod(reason, 256)

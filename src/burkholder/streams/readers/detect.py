@@ -11,8 +11,15 @@ from burkholder.errors import BadInput
 
 FORMATS = ("csv", "parquet", "libsvm", "vw", "npz")
 _ENDINGS = {
-    ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm",
-    ".svm": "libsvm", ".svmlight": "libsvm", ".vw": "vw", ".npz": "npz",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".vw": "vw",
+    ".npz": "npz",
 }
 _PACKED = {".gz", ".bz2", ".zst", ".zstd", ".xz"}
 _LIBSVM = re.compile(rb"[+-]?[0-9.eE+-]+(\s+(qid:\d+|\d+:[0-9.eE+-]+))+\s*(#.*)?")

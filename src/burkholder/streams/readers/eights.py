@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from burkholder.streams.readers.processor import (
+from burkholder.machine.processor import (
     F64,
     I1,
     I8,
@@ -78,8 +78,9 @@ def _power(b: Any, exponent: Any) -> Any:
     power = ir.Constant(_NUMBERS, [1.0] * 8)
     for bit in range(4):  # squares of squares are exact this far
         one = b.and_(exponent, every(_WORDS, 1 << bit))
-        factor = b.select(b.icmp_unsigned("==", one, every(_WORDS, 0)), ir.Constant(_NUMBERS, [1.0] * 8),
-                          ir.Constant(_NUMBERS, [10.0 ** (1 << bit)] * 8))
+        factor = b.select(
+            b.icmp_unsigned("==", one, every(_WORDS, 0)), ir.Constant(_NUMBERS, [1.0] * 8), ir.Constant(_NUMBERS, [10.0 ** (1 << bit)] * 8)
+        )
         power = b.fmul(power, factor)
     return power
 
@@ -121,9 +122,7 @@ def eight(typing, text, places, kinds, k, indices, values, slot, shift):  # type
     """
 
     def build(context, b, signature, args):  # type: ignore[no-untyped-def]
-        letters, marks, signs, out, numbers = (
-            start_of(context, b, signature.args[place], args[place]) for place in (0, 1, 2, 4, 5)
-        )
+        letters, marks, signs, out, numbers = (start_of(context, b, signature.args[place], args[place]) for place in (0, 1, 2, 4, 5))
         k, slot = args[3], args[6]
         here = loaded(b, marks, k, Vector(I32, 16))
         earlier = loaded(b, marks, b.sub(k, I64(1)), Vector(I32, 16))

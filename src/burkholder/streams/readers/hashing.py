@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
 from burkholder.errors import BadInput
+from burkholder.machine.compiling import compiled
 
 BITS = 18
 _MASK32 = 0xFFFFFFFF

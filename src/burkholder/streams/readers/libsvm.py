@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, ROWS, VALUE, closed, doubt, noticed, opened, refuse
 from burkholder.streams.readers.eights import eight
 from burkholder.streams.readers.numbers import EXACT, NOT_A_NUMBER, PARSED, TENS, UNDECIDED, decimal, scale
@@ -229,8 +229,23 @@ class LibsvmReader(PairsReader):
         if len(self._places) < room:
             self._places, self._kinds = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.uint8)
             self._weighed = 0
-        parse(self.text, start, stop, self._places, self._kinds, self.offset, self.skip_bad, space.indptr, space.indices,
-              space.values, space.y, space.line, space.doubtful, space.bad, space.state)
+        parse(
+            self.text,
+            start,
+            stop,
+            self._places,
+            self._kinds,
+            self.offset,
+            self.skip_bad,
+            space.indptr,
+            space.indices,
+            space.values,
+            space.y,
+            space.line,
+            space.doubtful,
+            space.bad,
+            space.state,
+        )
         rows = int(space.state[ROWS])
         if rows > self._weighed:  # weights are all 1: written once, as far as rows have come
             space.weight[self._weighed : rows] = 1.0

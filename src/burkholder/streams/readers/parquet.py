@@ -30,10 +30,20 @@ class ParquetReader(Reader):
 
     format = "parquet"
 
-    def __init__(self, path: str | os.PathLike[str], target: str | int | None = None,
-                 weight: str | None = None, drop: Sequence[str] = (), categorical: Sequence[str] = (),
-                 positive: str | None = None, bits: int = BITS, intercept: bool = False, rows: int = 8192,
-                 named: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        target: str | int | None = None,
+        weight: str | None = None,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        positive: str | None = None,
+        bits: int = BITS,
+        intercept: bool = False,
+        rows: int = 8192,
+        named: bool = False,
+        **options: Any,
+    ) -> None:
         super().__init__(os.fspath(path), **options)
         self._arrow = _library()
         try:
@@ -42,8 +52,7 @@ class ParquetReader(Reader):
             raise BadInput("path", self.name, f"it cannot be read as Parquet ({error})") from None
         schema = self._file.schema_arrow
         texts = [field.name for field in schema if not self._numeric(field.type)]
-        self.plan = Plan(self.name, schema.names, texts, target, weight, drop, categorical, positive, bits,
-                         intercept)
+        self.plan = Plan(self.name, schema.names, texts, target, weight, drop, categorical, positive, bits, intercept)
         self._chunk = rows
         self._largest = -1
         self._first = self._read = 0  # rows before this chunk, and with it
@@ -52,8 +61,7 @@ class ParquetReader(Reader):
 
     def _numeric(self, kind: Any) -> bool:
         types = self._arrow.types
-        return (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-                or types.is_decimal(kind) or types.is_null(kind))
+        return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
 
     def _batches(self) -> Iterator[Batch]:
         wanted = [name for name, kind in zip(self.plan.names, self.plan.kind) if kind != DROPPED]
@@ -100,12 +108,12 @@ class ParquetReader(Reader):
                 y = number
                 self._refuse(wrong, absent, NO_TARGET, name, number, first)
                 self._refuse(wrong, np.isinf(number), BAD_TARGET, name, number, first)
-        batch = Batch(np.arange(rows + 1, dtype=np.int64) * width, indices.ravel(), values.ravel(), y, weight,
-                      np.arange(first + 1, first + rows + 1))
+        batch = Batch(
+            np.arange(rows + 1, dtype=np.int64) * width, indices.ravel(), values.ravel(), y, weight, np.arange(first + 1, first + rows + 1)
+        )
         return batch.without(wrong) if wrong.any() else batch
 
-    def _refuse(self, wrong: np.ndarray, now: np.ndarray, reason: int, column: str, shown: np.ndarray,
-                first: int) -> None:
+    def _refuse(self, wrong: np.ndarray, now: np.ndarray, reason: int, column: str, shown: np.ndarray, first: int) -> None:
         for row in np.flatnonzero(now & ~wrong):
             self.note(first + int(row) + 1, describe(reason, str(shown[row]), column=column))
         wrong |= now
@@ -117,9 +125,11 @@ class ParquetReader(Reader):
         try:
             number = field.cast(self._arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         except self._arrow.ArrowException as error:
-            raise BadInput("target", self.plan.names[self.plan.target],
-                           f"it holds {field.type}, not numbers; for classes given as words name the positive "
-                           f"one ({error})") from None
+            raise BadInput(
+                "target",
+                self.plan.names[self.plan.target],
+                f"it holds {field.type}, not numbers; for classes given as words name the positive one ({error})",
+            ) from None
         return number, np.isnan(number)
 
     def _hashed(self, field: Any, column: int) -> np.ndarray:

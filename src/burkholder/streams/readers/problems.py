@@ -4,8 +4,23 @@ from __future__ import annotations
 
 MOST_FEATURES = 2**31 - 3  # indices are 32-bit, one place is kept for the constant
 
-(BAD_LABEL, BAD_FEATURE, BAD_ID, BAD_VALUE, BAD_IMPORTANCE, BAD_INITIAL, BAD_SCALE, NO_BAR, NO_LABEL,
- BAD_COUNT, BAD_NUMBER, BAD_TARGET, NO_TARGET, BAD_WEIGHT, BAD_QUOTE) = range(1, 16)
+(
+    BAD_LABEL,
+    BAD_FEATURE,
+    BAD_ID,
+    BAD_VALUE,
+    BAD_IMPORTANCE,
+    BAD_INITIAL,
+    BAD_SCALE,
+    NO_BAR,
+    NO_LABEL,
+    BAD_COUNT,
+    BAD_NUMBER,
+    BAD_TARGET,
+    NO_TARGET,
+    BAD_WEIGHT,
+    BAD_QUOTE,
+) = range(1, 16)
 
 _WORDS = {
     BAD_LABEL: "the label {token} is not a finite number",
@@ -19,8 +34,7 @@ _WORDS = {
     NO_LABEL: "there is no label (a word that touches the '|' is a tag)",
     BAD_COUNT: "{fields} fields where there are {columns} columns",
     BAD_NUMBER: "text {token} in the numeric column '{column}'; name the column as categorical, or drop it",
-    BAD_TARGET: "the target '{column}' is {token}, not a finite number; for classes given as words name the "
-                "positive one",
+    BAD_TARGET: "the target '{column}' is {token}, not a finite number; for classes given as words name the positive one",
     NO_TARGET: "the target '{column}' is missing",
     BAD_WEIGHT: "the weight '{column}' is {token}, not a number ≥ 0",
     BAD_QUOTE: "text after the closing quote in column '{column}'",

@@ -52,8 +52,7 @@ class Reader:
         y = np.where(batch.y == 0.0, -1.0, batch.y)
         wrong = np.abs(y) != 1.0
         for row in np.flatnonzero(wrong):
-            self.note(int(batch.line[row]),
-                      f"the label {batch.y[row]:g} is not a class; labels are -1 and 1, or 0 and 1")
+            self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is not a class; labels are -1 and 1, or 0 and 1")
         batch = batch._replace(y=y)
         return batch.without(wrong) if wrong.any() else batch
 
@@ -67,8 +66,7 @@ class Reader:
 
     def _nothing(self) -> str:
         if self.bad_examples:
-            return (f"none of its {self.bad_lines} lines can be used as {self.format}. "
-                    f"The first, {self.bad_examples[0]}")
+            return f"none of its {self.bad_lines} lines can be used as {self.format}. The first, {self.bad_examples[0]}"
         return "it holds no row"
 
     @property

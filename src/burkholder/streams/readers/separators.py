@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import register_jitable
 
-from burkholder.streams.readers.processor import I8, I32, I64, Vector, called, every, gathered, has, intrinsic, loaded, start_of, stored
+from burkholder.machine.processor import I8, I32, I64, Vector, called, every, gathered, has, intrinsic, loaded, start_of, stored
 from burkholder.streams.readers.words import lowest, ones
 
 _0, _1, _8, _64 = (np.uint64(k) for k in (0, 1, 8, 64))

@@ -39,8 +39,7 @@ class Source:
         except FileNotFoundError:
             raise BadInput("path", os.fspath(path), _nearby(place)) from None
         except IsADirectoryError:
-            raise BadInput("path", os.fspath(path), "this is a folder; give a file, or '-' for standard input"
-                           ) from None
+            raise BadInput("path", os.fspath(path), "this is a folder; give a file, or '-' for standard input") from None
         except OSError as error:
             raise BadInput("path", os.fspath(path), error.strerror or "it cannot be opened") from None
         if place.is_file():

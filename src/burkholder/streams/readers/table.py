@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, VALUE, WEIGHT, closed, doubt, opened, refuse
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUMERIC, TARGET
 from burkholder.streams.readers.hashing import code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
-from burkholder.streams.readers.problems import (
-    BAD_COUNT,
-    BAD_NUMBER,
-    BAD_QUOTE,
-    BAD_TARGET,
-    BAD_WEIGHT,
-    NO_TARGET,
-)
+from burkholder.streams.readers.problems import BAD_COUNT, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
 from burkholder.streams.readers.words import everywhere, next_of
 
 QUOTE = 34
@@ -140,8 +133,33 @@ def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[n
 
 
 @compiled
-def parse(text, start, stop, delimiter, kind, slot, seed, count, positive, offset, mask, skip, named, origin,
-          starts, stops, indptr, indices, values, y, weight, line, doubtful, bad, state):
+def parse(
+    text,
+    start,
+    stop,
+    delimiter,
+    kind,
+    slot,
+    seed,
+    count,
+    positive,
+    offset,
+    mask,
+    skip,
+    named,
+    origin,
+    starts,
+    stops,
+    indptr,
+    indices,
+    values,
+    y,
+    weight,
+    line,
+    doubtful,
+    bad,
+    state,
+):
     # type: ignore[no-untyped-def]
     """Parse whole records behind the rows already there.
 

@@ -10,19 +10,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput, BadLine
-from burkholder.streams.readers.batch import (
-    BAD,
-    DOUBTFUL,
-    LARGEST,
-    LEAST,
-    LINE,
-    NEXT,
-    NNZ,
-    ROWS,
-    VALUE,
-    Batch,
-    Space,
-)
+from burkholder.streams.readers.batch import BAD, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, VALUE, Batch, Space
 from burkholder.streams.readers.problems import describe
 from burkholder.streams.readers.reader import Reader
 from burkholder.streams.readers.source import Damaged, Source
@@ -38,8 +26,9 @@ class TextReader(Reader):
 
     longest = 1 << 26  # a line beyond this is taken for a file that is not text
 
-    def __init__(self, source: Source, skip_bad: bool = False, classes: bool | None = False,
-                 block: int = BLOCK, gather: int = GATHER) -> None:
+    def __init__(
+        self, source: Source, skip_bad: bool = False, classes: bool | None = False, block: int = BLOCK, gather: int = GATHER
+    ) -> None:
         super().__init__(source.name, skip_bad, classes)
         if block < 16:
             raise BadInput("block", block, "give at least 16 bytes")
@@ -66,8 +55,7 @@ class TextReader(Reader):
     def _grow(self) -> None:
         """Twice the room, for a line longer than the block."""
         if self.block >= self.longest:
-            raise self._refused(f"the record is longer than {self.block >> 20} MB; is this {self.format} "
-                                "text, and is every quote closed?")
+            raise self._refused(f"the record is longer than {self.block >> 20} MB; is this {self.format} text, and is every quote closed?")
         old, space = self.raw, self.space
         self.block *= 2
         self.raw = bytearray(self.block + 2 * PADDING)

@@ -11,19 +11,11 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from burkholder.compiled import compiled
+from burkholder.machine.compiling import compiled
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, VALUE, WEIGHT, closed, doubt, noticed, opened, refuse
 from burkholder.streams.readers.hashing import BITS, check_bits, code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
-from burkholder.streams.readers.problems import (
-    BAD_IMPORTANCE,
-    BAD_INITIAL,
-    BAD_LABEL,
-    BAD_SCALE,
-    BAD_VALUE,
-    NO_BAR,
-    NO_LABEL,
-)
+from burkholder.streams.readers.problems import BAD_IMPORTANCE, BAD_INITIAL, BAD_LABEL, BAD_SCALE, BAD_VALUE, NO_BAR, NO_LABEL
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.text import PairsReader
 
@@ -68,8 +60,7 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
 
 
 @compiled
-def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad,
-          state):
+def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad, state):
     # type: ignore[no-untyped-def]
     """Parse whole lines behind the rows already there. With offset 1 the constant goes in front of each row."""
     rows, nnz, number_of_line = opened(state, indptr)
@@ -169,5 +160,20 @@ class VWReader(PairsReader):
 
     def _parse(self, start: int, stop: int) -> None:
         space = self.space
-        parse(self.text, start, stop, self.offset, self._mask, self.skip_bad, space.indptr, space.indices,
-              space.values, space.y, space.weight, space.line, space.doubtful, space.bad, space.state)
+        parse(
+            self.text,
+            start,
+            stop,
+            self.offset,
+            self._mask,
+            self.skip_bad,
+            space.indptr,
+            space.indices,
+            space.values,
+            space.y,
+            space.weight,
+            space.line,
+            space.doubtful,
+            space.bad,
+            space.state,
+        )

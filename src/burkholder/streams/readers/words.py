@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import register_jitable
 
-from burkholder.streams.readers.processor import intrinsic, loaded, start_of
+from burkholder.machine.processor import intrinsic, loaded, start_of
 
 PADDING = 64
 

@@ -1,0 +1,1 @@
+"""The learner and what every learner shares: rows, ledger, runs, tickets, certificates."""

@@ -1,0 +1,65 @@
+"""ζ for strongly convex losses, with M⁻¹ kept by rank-one updates: O(d²) a round instead of O(d³)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.functions.strongly_convex import StronglyConvex
+from burkholder.rounds.generic import LARGEST_FEATURE, TauState
+
+REFRESH = 512  # rounds between fresh inversions: rounding in the updates does not pile up
+
+
+class CurvedState(TauState):
+    """The same numbers as the generic state, to rounding."""
+
+    function: StronglyConvex
+
+    def grow(self, dim: int) -> None:
+        if dim > self.dim:
+            super().grow(dim)
+            self._invert()
+
+    def _invert(self) -> None:
+        if self.dim:
+            self._inverse = np.linalg.inv(self.function.matrix(self._tau))
+
+    def move(self, indices: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+        x = self.dense(indices, values)
+        if len(x) != self.dim or not self.dim:
+            return super().move(indices, values)
+        u = self._inverse @ self._tau[0]
+        return float(self.function.rule(u, x, self.strategy.bound)), 0.0
+
+    def learn(self, indices: np.ndarray, values: np.ndarray, yhat: float, delta: float) -> float:
+        """T is a vector and a rank-one matrix: added in place, with M⁻¹ kept in step (Sherman and Morrison)."""
+        x = self.dense(indices, values)
+        if not len(x):
+            return super().learn(indices, values, yhat, delta)
+        z = np.concatenate([[-yhat], x])
+        reach = float(np.max(np.abs(z)))
+        if not reach * max(reach, abs(delta)) < LARGEST_FEATURE:
+            raise BadInput("x", reach, "this round's statistic overflows: rescale the features")
+        self.grow(len(x))
+        self._tau[0][...] += delta * z
+        self._tau[1][...] += np.multiply.outer(z, z)
+        self._a += delta * yhat
+        self._g += delta * x
+        self.rounds += 1
+        if self.rounds % REFRESH == 0:
+            self._invert()
+            return 0.0
+        image = self._inverse @ z
+        weight = self.function.curvature / (1.0 + self.function.curvature * float(z @ image))
+        self._inverse -= np.multiply.outer(weight * image, image)
+        return 0.0
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        inverse = {"inverse": self._inverse.copy()} if self.dim else {}
+        return {**super().arrays(), **inverse}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        super().restore(arrays)
+        if self.dim:
+            self._inverse = np.array(arrays["inverse"], float)

@@ -1,0 +1,186 @@
+"""A round through the l_2 norm: U = a + f(‖g‖, s), O(nnz) because ‖g‖² is carried along.
+
+‖g + δx‖² = ‖g‖² + 2δ⟨g, x⟩ + δ²‖x‖² costs nothing once ⟨g, x⟩ and ‖x‖² are known, and S3 and S4 need nothing
+else. The carried sum drifts by rounding: `DRIFT` bounds it, and it is summed afresh when the bound passes
+`tolerance`·‖g‖², or after sixteen times as many entries as there are coordinates.
+Squares of 1e±150 do not fit in a double, so outside a wide middle range everything is divided by powers of two.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import types
+from numba.extending import overload, register_jitable
+
+from burkholder.machine.cells import gather8, scatter8
+from burkholder.machine.elementary import fma
+from burkholder.machine.vectors import all8, fused, load8, store, total8
+from burkholder.potentials import gap, slope
+from burkholder.rounds.coordinates import largest
+from burkholder.rounds.layout import (
+    DEAD,
+    DIM,
+    DRIFT,
+    G_ROW,
+    LANES,
+    POWER,
+    RESUMS,
+    SCALE,
+    TOP,
+    TOUCHED,
+    A,
+    S,
+    by_clock,
+    foresee,
+    memory,
+    power_of_two,
+    tick,
+)
+
+SAFE, TINY = 1e200, 1e-200  # sums of squares in between need no scaling
+PATIENCE = 16.0  # entries absorbed per coordinate between two sums: the sum then costs a few per cent
+BLOCK = 128  # cells come in whole blocks, so that spare room never changes the order of a sum
+
+
+def unit_of(cells):
+    """(unit roundoff of the stored numbers, how far the running sum may drift before it is summed afresh)."""
+    raise NotImplementedError("only inside compiled loops")
+
+
+@overload(unit_of)
+def _unit_of(cells):
+    if cells.dtype == types.float32:
+        return lambda cells: (6e-8, 1e-3)
+    return lambda cells: (1.2e-16, 1e-10)
+
+
+@register_jitable
+def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+    n, g = indices.size, scratch[G_ROW]
+    whole = n - n % LANES
+    even, odd = all8(0.0), all8(0.0)  # two sums at once: one alone would wait for each addition to end
+    for k in range(0, whole, LANES):
+        foresee(cells, 1, indices, values, ahead, k)
+        here = gather8(cells, indices, k, 1, 0)
+        store(g, k, here)
+        even, odd = odd, fused(here, load8(values, k), even)
+    rest = 0.0
+    for k in range(whole, n):
+        g[k] = cells[indices[k]]
+        rest = fma(g[k], values[k], rest)
+    dot = total8(even + odd) + rest
+    if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
+        return dot, squares, 1.0, math.sqrt(squares)
+    top = largest(values)
+    if top == 0.0:
+        return 0.0, 0.0, 1.0, 0.0
+    unit, inverse = power_of_two(top), 1.0 / scalars[SCALE]
+    dot, squares = 0.0, 0.0
+    for k in range(indices.size):
+        x = values[k] / unit
+        dot += (cells[indices[k]] * inverse) * x
+        squares += x * x
+    return dot, squares, unit, unit * math.sqrt(squares)
+
+
+def play(frame, potential, scalars, seen):
+    raise NotImplementedError("only inside compiled loops")
+
+
+def _tangent(frame, potential, scalars, seen):
+    dot, _squares, unit, size = seen
+    length = math.sqrt(scalars[POWER])
+    if length == 0.0:
+        return 0.0
+    top, dead = memory(frame, scalars, size)
+    norm = scalars[SCALE] * length / frame.root
+    # everything that can be is worked out before ⟨g, x⟩ is known: until ŷ is, the processor has nothing else to do
+    factor = -slope(potential, norm, scalars[S], top, dead) / (length * frame.root) * unit
+    return factor * dot
+
+
+def _sign_flip(frame, potential, scalars, seen):
+    dot, squares, unit, size = seen
+    # in units of the larger of ‖g‖'s scale and L‖x‖'s
+    step = frame.lipschitz * unit
+    scale = max(scalars[SCALE], step)
+    g, d = scalars[SCALE] / scale, step / scale
+    total = scalars[POWER] * g * g + squares * d * d
+    cross = 2.0 * dot * g * d
+    high = math.sqrt(max(total + cross, 0.0))
+    low = math.sqrt(max(total - cross, 0.0))
+    # high − low = (high² − low²)/(high + low)
+    difference = 2.0 * cross / (high + low) if high + low > 0.0 else 0.0
+    scale /= frame.root
+    s = scalars[S] + tick(frame, size, frame.lipschitz)
+    return -gap(potential, scale * high, scale * low, scale * difference, s) / frame.lipschitz
+
+
+_choose = by_clock(_tangent, _sign_flip)
+
+
+@overload(play)
+def _play(frame, potential, scalars, seen):
+    return _choose(frame)
+
+
+@register_jitable
+def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
+    return play(frame, potential, scalars, seen)
+
+
+@register_jitable
+def resum(cells, scalars):
+    """‖g‖² afresh: blocks of 128 in four lanes, the blocks with Neumaier's correction."""
+    top = 0.0
+    for i in range(cells.size):
+        top = max(top, abs(float(cells[i])))
+    scale = 1.0
+    if top > 1e90 or 0.0 < top < 1e-90:
+        scale = power_of_two(top)
+    inverse = 1.0 / scale
+    total, correction = 0.0, 0.0
+    for start in range(0, cells.size, BLOCK):
+        block = cells[start : start + BLOCK]
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for k in range(0, BLOCK, 4):
+            first += (block[k] * inverse) * (block[k] * inverse)
+            second += (block[k + 1] * inverse) * (block[k + 1] * inverse)
+            third += (block[k + 2] * inverse) * (block[k + 2] * inverse)
+            fourth += (block[k + 3] * inverse) * (block[k + 3] * inverse)
+        part = (first + second) + (third + fourth)
+        both = total + part
+        correction += (total - both) + part if total >= part else (part - both) + total
+        total = both
+    scalars[SCALE] = scale
+    scalars[POWER] = total + correction
+    scalars[DRIFT] = 40.0 * 1.2e-16 * scalars[POWER]
+    scalars[TOUCHED] = 0.0
+    scalars[RESUMS] += 1.0
+
+
+@register_jitable
+def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+    dot, squares, unit, size = seen
+    scalars[A] += delta * yhat
+    scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
+    scalars[S] += tick(frame, size, delta)
+    n, g = indices.size, scratch[G_ROW]
+    whole, change = n - n % LANES, all8(delta)
+    for k in range(0, whole, LANES):
+        scatter8(cells, indices, k, 1, 0, fused(change, load8(values, k), load8(g, k)))
+    for k in range(whole, n):
+        cells[indices[k]] = fma(delta, values[k], g[k])
+    scalars[TOUCHED] += n
+    power, step = scalars[POWER], delta * (unit / scalars[SCALE])
+    grown = power + step * (2.0 * dot + step * squares)
+    roundoff, tolerance = unit_of(cells)
+    # Σ|g_i x_i| ≤ ‖g‖‖x‖ bounds the error of ⟨g, x⟩; the stored g_i themselves are rounded by a unit each
+    sums = abs(step) * (2.0 * math.sqrt(power * squares) + abs(step) * squares)
+    scalars[DRIFT] += 1.2e-16 * (n + 8.0) * sums + 3.0 * roundoff * (power + sums)
+    scalars[POWER] = max(grown, 0.0)
+    # written so that an overflow or a NaN in the sum leads to a fresh one too
+    keep = (scalars[DRIFT] <= tolerance * grown and (TINY < grown < SAFE)) or step * squares == 0.0
+    if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
+        resum(cells, scalars)
