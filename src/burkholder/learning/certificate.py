@@ -1,9 +1,20 @@
-"""What a learner can say of itself at any moment: what it lost, what is guaranteed, and under what."""
+"""What a learner can say of itself at any moment: what it lost, what is guaranteed, against whom, and under what.
+
+Three numbers about one class of comparators, each an upper bound on the regret, in this order by construction:
+    realised   from this very stream; holds for any predictor
+    corrected  the promise plus what the potential says now; holds whatever was played
+    bound      promised in advance; rests on the assumptions
+Rounding is charged: what is printed is true of real numbers.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+from burkholder.errors import BadInput, BurkholderError
 
 
 @dataclass(frozen=True)
@@ -23,46 +34,134 @@ class Assumption:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "name": self.name,
-            "statement": self.statement,
-            "limit": self.limit,
-            "worst": self.worst,
-            "violations": self.violations,
-            "held": self.held,
-            "still_holds": self.still_holds,
-        }
+            "name": self.name, "statement": self.statement, "limit": self.limit, "worst": self.worst,
+            "violations": self.violations, "held": self.held, "still_holds": self.still_holds,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparators:
+    """Whom a number is about: functions of `space`, no larger than `radius` in `norm`.
+
+    >>> str(Comparators("⟨w, x⟩", "‖w‖₂", 2.0)), str(Comparators("every expert"))
+    ('⟨w, x⟩ with ‖w‖₂ ≤ 2', 'every expert')
+    """
+
+    space: str
+    norm: str = ""
+    radius: float | None = None
+
+    def __str__(self) -> str:
+        if self.radius is not None:
+            return f"{self.space} with {self.norm} ≤ {self.radius:g}"
+        return f"{self.space} with {self.norm}" if self.norm else self.space
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"space": self.space, "norm": self.norm, "radius": self.radius}
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """One inequality with a number in it. `holds` is False once an assumption it needs was violated."""
+    """One inequality with a number in it, and whom it is about. `holds` is False once an assumption it needs was violated."""
 
     name: str
     statement: str
     value: float | None
     holds: bool = True
+    comparators: Comparators | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "statement": self.statement, "value": self.value, "holds": self.holds}
+        whom = None if self.comparators is None else self.comparators.to_dict()
+        return {"name": self.name, "statement": self.statement, "value": self.value, "holds": self.holds, "comparators": whom}
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Rounds, loss, potential, guarantees and assumptions of one stream so far."""
+    """Rounds, loss, potential, guarantees and assumptions of one stream so far.
+
+    A learner's own certificate fills in `_whom`, `_realised`, `_corrected` and `_promised`; whatever they compute, the
+    three public numbers come in order.
+    """
 
     learner: str
     loss: str
     rounds: int
     cumulative_loss: float
+    weight: float = math.nan  # Σ of importance weights; NaN: every round counted once
     potential: float | None = None
-    guarantees: tuple[Guarantee, ...] = ()
+    comparators: Comparators = Comparators("nobody")  # the class the headline numbers are about
     assumptions: tuple[Assumption, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    others: tuple[Guarantee, ...] = field(default=())  # about other comparators than the headline's
+
+    # --- what a learner's certificate fills in -------------------------------------------------------------
+    def _whom(self, w: Any, radius: float | None) -> Any:
+        """The comparator as the three below take it; (None, None) asks for the worst of the class."""
+        return w, radius
+
+    def _realised(self, whom: Any) -> float:
+        """What the stream proves, rounding charged."""
+        raise BadInput("w", None, f"{self.learner} states no regret")
+
+    def _corrected(self, whom: Any) -> float:
+        """The promise with the potential as it is; the promise itself where a learner has no potential."""
+        return self._promised(whom)
+
+    def _promised(self, whom: Any) -> float:
+        """What was promised in advance; infinite where nothing is."""
+        return math.inf
+
+    # --- the three numbers -----------------------------------------------------------------------------------
+    def _asked(self, w: Any, radius: float | None) -> Any:
+        if w is not None and radius is not None:
+            raise BadInput("radius", radius, "give either a comparator w or a radius, not both")
+        if radius is not None:
+            if isinstance(radius, bool) or (not isinstance(radius, (int, float)) and not hasattr(radius, "__float__")):
+                raise BadInput("radius", radius, "give a finite number ≥ 0")
+            if not (math.isfinite(float(radius)) and float(radius) >= 0.0):
+                raise BadInput("radius", radius, "give a finite number ≥ 0")
+            radius = float(radius)
+        return self._whom(w, radius)
+
+    def realised(self, w: Any = None, radius: float | None = None) -> float:
+        """What this very stream proves: the regret against w, or against everyone within `radius`, is at most this."""
+        return self._realised(self._asked(w, radius))
+
+    def corrected(self, w: Any = None, radius: float | None = None) -> float:
+        """The promise plus the potential: holds on every path, whatever happened to the assumptions; ≥ realised."""
+        whom = self._asked(w, radius)
+        return max(self._realised(whom), self._corrected(whom))
+
+    def bound(self, w: Any = None, radius: float | None = None, nominal: bool = False) -> float:
+        """What was promised in advance, ≥ corrected. Infinite once an assumption was violated, unless `nominal`."""
+        whom = self._asked(w, radius)
+        if not self.valid and not nominal:
+            return math.inf
+        return max(self._realised(whom), self._corrected(whom), self._promised(whom))
+
+    # --- what everybody has ----------------------------------------------------------------------------------
+    @cached_property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """The three numbers over the certificate's own comparators, then what is known about others."""
+        lines = []
+        for name, statement, ask in (
+            ("promised regret", "known in advance", lambda: self.bound(nominal=True)),
+            ("corrected regret", "the promise with the potential as it is now, on this path", self.corrected),
+            ("realised regret", "read off this very stream, for any predictor", self.realised),
+        ):
+            try:
+                value = ask()
+            except BurkholderError:
+                continue  # this learner has no such number over a whole class
+            holds = self.valid or name != "promised regret"
+            lines.append(Guarantee(name, statement, value if math.isfinite(value) else None, holds, self.comparators))
+        return (*lines, *self.others)
 
     @property
     def mean_loss(self) -> float:
-        """The progressive loss: predicted before learned."""
-        return self.cumulative_loss / self.rounds if self.rounds else float("nan")
+        """The progressive loss, predicted before learned: Σ weight·loss over Σ weight."""
+        total = self.rounds if math.isnan(self.weight) else self.weight
+        return self.cumulative_loss / total if total else math.nan
 
     @property
     def valid(self) -> bool:
@@ -76,9 +175,10 @@ class Certificate:
             "loss": self.loss,
             "rounds": self.rounds,
             "cumulative_loss": self.cumulative_loss,
-            "mean_loss": self.mean_loss if self.rounds else None,
+            "mean_loss": None if math.isnan(self.mean_loss) else self.mean_loss,
             "potential": self.potential,
             "valid": self.valid,
+            "comparators": self.comparators.to_dict(),
             "guarantees": [guarantee.to_dict() for guarantee in self.guarantees],
             "assumptions": [assumption.to_dict() for assumption in self.assumptions],
             "notes": list(self.notes),
@@ -90,17 +190,22 @@ class Certificate:
             lines.append(f"  mean loss   {self.mean_loss:.6g}")
         if self.potential is not None:
             lines.append(f"  potential   {self.potential:.6g}")
+        told: str | None = None
         for guarantee in self.guarantees:
+            whom = "" if guarantee.comparators is None else str(guarantee.comparators)
+            if whom != told and whom:
+                lines.append(f"  against {whom}:")
+            told = whom
             shown = "none" if guarantee.value is None else f"{guarantee.value:.6g}"
             mark = "" if guarantee.holds else "  [VOID: an assumption was violated]"
-            lines.append(f"  {guarantee.name}: {shown}   {guarantee.statement}{mark}")
+            lines.append(f"  {'  ' if whom else ''}{guarantee.name}: {shown}   {guarantee.statement}{mark}")
         for assumption in self.assumptions:
             if assumption.held:
                 lines.append(f"  assumed and held: {assumption.statement}")
             else:
+                worst = "" if assumption.worst is None else f" (worst {assumption.worst:.6g})"
                 lines.append(
-                    f"  VIOLATED {assumption.violations} times: {assumption.statement}"
-                    f" (worst {assumption.worst:.6g}). Still true: {assumption.still_holds}"
+                    f"  VIOLATED {assumption.violations} times: {assumption.statement}{worst}. Still true: {assumption.still_holds}"
                 )
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)

@@ -1,0 +1,242 @@
+"""The one door: what every learner does, and the order in which it does it.
+
+A row is read once, checked once and copied (`_read`), played without changing anything (`_play`), and learned in one
+place (`_learn`), whether its label comes at once (`update`), later (`play`, `reveal`) or in a whole stream (`run`). A
+bad row, label or weight raises `BadInput` and leaves the learner as it was, bit for bit.
+
+A learner may be used from several threads: each call is a round of its own, one at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.learning.certificate import Certificate
+from burkholder.learning.runs import Run, moment
+from burkholder.learning.tickets import MAX_PENDING, Played, Ticket, Tickets
+
+State = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+class Stretch(NamedTuple):
+    """What some rounds of a run left behind; `details` are arrays with one entry a round."""
+
+    predictions: Any
+    losses: np.ndarray
+    details: dict[str, Any] = {}  # noqa: RUF012
+
+
+class OnlineLearner(ABC):
+    """What Learner, Auto, Experts and completion have in common; a new learner fills in the methods with one underscore."""
+
+    def __init__(self, max_pending: int = MAX_PENDING) -> None:
+        self._tickets: Tickets[Played] = Tickets(max_pending)
+        self._lock = threading.RLock()
+
+    # --- what a learner fills in -----------------------------------------------------------------------------
+    @abstractmethod
+    def _read(self, x: Any) -> Any:
+        """The row: checked, and a copy of its own. Nothing is stored."""
+
+    @abstractmethod
+    def _play(self, row: Any) -> tuple[Any, Any]:
+        """(the prediction, what learning from it later will need). Nothing is stored."""
+
+    @abstractmethod
+    def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
+        """Learn from what was played `late` rounds ago; raises before anything is changed."""
+
+    @abstractmethod
+    def _table(self, X: Any) -> Any:
+        """Many rows, checked, as something with `rows` (how many) and `part(start, stop)`. Nothing is stored."""
+
+    @abstractmethod
+    def _targets(self, y: Any, rows: int) -> Any:
+        """That many labels, checked; slices of it are handed to `_run`."""
+
+    @abstractmethod
+    def _run(self, table: Any, targets: Any, weights: np.ndarray | None) -> Stretch:
+        """Every row in turn: predict, then learn. What it may leave half done, `_undo` puts back."""
+
+    @abstractmethod
+    def _predict_many(self, table: Any) -> Any:
+        """The prediction for every row, as `_play` makes it. Nothing is stored."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """How many labels were learned."""
+
+    @property
+    @abstractmethod
+    def cumulative_loss(self) -> float:
+        """The progressive loss so far, rounds weighted as given."""
+
+    @abstractmethod
+    def certificate(self) -> Certificate:
+        """What is guaranteed now, against whom, and under what."""
+
+    @abstractmethod
+    def state_dict(self) -> State:
+        """(header, arrays): plain data, and numpy arrays. `from_state` resumes bit for bit."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        """The learner that `state_dict` described; everything is checked before it is handed out."""
+
+    def _undo(self) -> Callable[[], None]:
+        """Remember everything; the result puts it back."""
+        kept = copy.deepcopy(self.__getstate__())
+
+        def back() -> None:
+            self.__dict__.update(kept)
+
+        return back
+
+    # --- one round -------------------------------------------------------------------------------------------
+    def predict(self, x: Any) -> Any:
+        """The prediction for one row. Predicting changes nothing."""
+        with self._lock:
+            return self._play(self._read(x))[0]
+
+    def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
+        """One round: predict, see y, learn."""
+        with self._lock:
+            row = self._read(x)
+            self._learn(row, self._play(row)[1], y, checked_weight(weight), 0)
+
+    def play(self, x: Any) -> Ticket:
+        """A prediction whose label comes later; hand the ticket's id to `reveal`, or to `forget`."""
+        with self._lock:
+            self._tickets.check_room()
+            row = self._read(x)
+            answer, memo = self._play(row)
+            return Ticket(self._tickets.issue(Played(row, memo, self.rounds)), answer)
+
+    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
+        """The label of an earlier play: learn from exactly what was played then."""
+        with self._lock:
+            played = self._tickets.look(id)
+            self._learn(played.row, played.memo, y, checked_weight(weight), self.rounds - played.round)
+            self._tickets.take(id)
+
+    def forget(self, id: int) -> None:
+        """The label of that play will never come."""
+        with self._lock:
+            self._tickets.take(id)
+
+    @property
+    def pending(self) -> int:
+        """Plays whose label has not come yet."""
+        return len(self._tickets)
+
+    @property
+    def max_pending(self) -> int:
+        """How many plays may wait for their labels."""
+        return self._tickets.limit
+
+    # --- many rows -------------------------------------------------------------------------------------------
+    def predict_many(self, X: Any) -> Any:
+        """The prediction for every row of X, compiled where `predict` is; nothing is learned."""
+        with self._lock:
+            return self._predict_many(self._table(X))
+
+    def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100) -> Run:
+        """Every row in turn, as `predict` then `update` would; all of it, or nothing when an input is bad.
+
+        `trace` is the number of moments at which loss, potential and regret are noted down.
+        """
+        with self._lock:
+            table = self._table(X)
+            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
+
+    def _recorded(self, table: Any, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
+        n = table.rows
+        cuts = np.unique(np.linspace(0, n, max(1, min(trace, n)) + 1).astype(int)) if n else np.zeros(1, int)
+        undo = self._undo()
+        parts, notes = [], []
+        try:
+            for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist()):
+                part = None if weights is None else weights[start:stop]
+                try:
+                    parts.append(self._run(table.part(start, stop), targets[start:stop], part))
+                except BadInput as error:
+                    raise shifted(error, start) from None
+                if trace:
+                    notes.append(moment(self.certificate()))
+            certificate = self.certificate()
+        except BaseException:
+            undo()
+            raise
+        details = {key: _joined([part.details[key] for part in parts]) for key in (parts[0].details if parts else ())}
+        return Run(
+            predictions=_joined([part.predictions for part in parts]),
+            losses=_joined([part.losses for part in parts]),
+            certificate=certificate,
+            learner=self,
+            weights=weights,
+            trace={key: np.array([note[key] for note in notes]) for key in (notes[0] if notes else ())},
+            details=details,
+        )
+
+    # --- copies ----------------------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+
+def _joined(parts: list[Any]) -> Any:
+    if not parts:
+        return np.zeros(0)
+    if isinstance(parts[0], list):
+        return [item for part in parts for item in part]
+    return np.concatenate(parts)
+
+
+def shifted(error: BadInput, start: int) -> BadInput:
+    """The error with the row it names counted from the start of the whole stream: y[3] of rows 100… is y[103]."""
+    head, bracket, rest = error.argument.partition("[")
+    number, end, tail = rest.partition("]")
+    if not (bracket and end and number.isdigit()):
+        return error
+    return BadInput(f"{head}[{int(number) + start}]{tail}", error.value, error.remedy)
+
+
+def checked_weight(weight: Any) -> float:
+    """The importance of a round: a finite number ≥ 0."""
+    try:
+        number = float(weight)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0.0):
+        raise BadInput("weight", weight, "give a finite number ≥ 0")
+    return number
+
+
+def checked_weights(weight: Any, rows: int) -> np.ndarray | None:
+    """The importance of every round; None: all count once."""
+    if weight is None:
+        return None
+    try:
+        numbers = np.array(weight, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise BadInput("weight", weight, "give one finite number ≥ 0 a row") from None
+    if len(numbers) != rows:
+        raise BadInput("weight", f"{len(numbers)} numbers", f"there are {rows} rows: give one weight for each")
+    good = (numbers >= 0.0) & (numbers < math.inf)
+    if not good.all():
+        place = int(np.argmin(good))
+        raise BadInput(f"weight[{place}]", float(numbers[place]), "give a finite number ≥ 0")
+    return numbers

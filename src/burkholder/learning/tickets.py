@@ -1,0 +1,74 @@
+"""Predictions whose labels are still to come: what was played is kept, and nothing outside can change it."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from burkholder.errors import BadInput
+
+MAX_PENDING = 1_000_000
+P = TypeVar("P")
+
+
+class Ticket(NamedTuple):
+    """A prediction whose label is still to come; hand its id to `reveal`, or to `forget`."""
+
+    id: int
+    prediction: Any
+
+
+class Played(NamedTuple):
+    """What a learner keeps of a play: its own copy of the row, what it needs to learn from it, and when it was."""
+
+    row: Any
+    memo: Any
+    round: int
+
+
+class Tickets(Generic[P]):
+    """The plays that wait, by id. At most `limit` of them.
+
+    >>> tickets = Tickets(limit=1)
+    >>> tickets.issue("what was played")
+    1
+    >>> tickets.issue("another")
+    Traceback (most recent call last):
+        ...
+    burkholder.errors.BadInput: max_pending = 1 cannot be used: so many plays wait for their labels: reveal or forget some first
+    >>> tickets.take(1)
+    'what was played'
+    """
+
+    def __init__(self, limit: int = MAX_PENDING) -> None:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise BadInput("max_pending", limit, "give a whole number ≥ 1")
+        self.limit, self.issued = limit, 0
+        self.waiting: dict[int, P] = {}
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    def check_room(self) -> None:
+        """Refuse a play that would be one too many."""
+        if len(self.waiting) >= self.limit:
+            raise BadInput("max_pending", self.limit, "so many plays wait for their labels: reveal or forget some first")
+
+    def issue(self, play: P) -> int:
+        """Keep a play; its id."""
+        self.check_room()
+        self.issued += 1
+        self.waiting[self.issued] = play
+        return self.issued
+
+    def look(self, id: Any) -> P:
+        """The play of that id, which goes on waiting."""
+        if isinstance(id, bool) or id not in self.waiting:
+            known = isinstance(id, int) and 0 < id <= self.issued
+            raise BadInput("id", id, "its label was already revealed, or it was forgotten" if known else "no play has this id")
+        return self.waiting[id]
+
+    def take(self, id: Any) -> P:
+        """The play of that id, which waits no more."""
+        play = self.look(id)
+        del self.waiting[id]
+        return play
