@@ -9,9 +9,9 @@ from numba.extending import overload, register_jitable
 
 from burkholder.machine.cells import gather_pairs8, scatter_pairs8
 from burkholder.machine.elementary import fma
-from burkholder.machine.vectors import all8, load8, store, total8
+from burkholder.machine.vectors import all8, load8, size8, store, total8
 from burkholder.potentials import gap, slope
-from burkholder.rounds.layout import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
+from burkholder.rounds.layout import DRIFTED, G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, by_clock, foresee, tick
 
 
 def respond(frame, potential, g, s, values, out):
@@ -85,16 +85,20 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 
 @register_jitable
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    scalars[A] += delta * yhat
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     n = indices.size
     whole = n - n % LANES
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
     for k in range(-(-n // LANES) * LANES):  # as vector code
         g[k] = fma(delta, x[k], g[k])
         s[k] += tick(frame, x[k], delta)
+    sizes, rest = all8(0.0), 0.0
     for k in range(0, whole, LANES):
-        scatter_pairs8(cells, indices, k, load8(g, k), load8(s, k))
+        here = load8(g, k)
+        sizes = sizes + size8(here)
+        scatter_pairs8(cells, indices, k, here, load8(s, k))
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
+        rest += abs(g[k])
         cells[at], cells[at + np.uint64(1)] = g[k], s[k]
+    scalars[DRIFTED] += total8(sizes) + rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from burkholder.errors import BadInput
@@ -16,10 +18,18 @@ class CurvedState(TauState):
 
     function: StronglyConvex
 
+    @classmethod
+    def fits(cls, function: Any, strategy: Any) -> bool:
+        return isinstance(function, StronglyConvex) and strategy.name == "closed-form"
+
     def grow(self, dim: int) -> None:
         if dim > self.dim:
             super().grow(dim)
             self._invert()
+
+    def take_sums(self, *sums: Any) -> None:
+        super().take_sums(*sums)
+        self._invert()
 
     def _invert(self) -> None:
         if self.dim:
@@ -44,8 +54,7 @@ class CurvedState(TauState):
         self.grow(len(x))
         self._tau[0][...] += delta * z
         self._tau[1][...] += np.multiply.outer(z, z)
-        self._a += delta * yhat
-        self._g += delta * x
+        self.enter(x, yhat, delta)
         self.rounds += 1
         if self.rounds % REFRESH == 0:
             self._invert()
