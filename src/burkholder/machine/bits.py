@@ -75,7 +75,7 @@ def high(a, b):
 @_on_word(lambda b, word: b.bitcast(word, F64), types.float64)
 def as_float(word):
     """The float64 with these 64 bits."""
-    exponent, fraction = np.int64((word >> _52) & np.uint64(0x7FF)), np.float64(word & _FRACTION)
+    exponent, fraction = int((word >> _52) & np.uint64(0x7FF)), float(word & _FRACTION)
     if exponent == 2047:
         size = math.inf if fraction == 0.0 else math.nan
     else:

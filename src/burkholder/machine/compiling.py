@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit, typeof, types
 from numba.extending import overload, register_jitable
 
-from burkholder.machine.cache import Kept, listeners
+from burkholder.machine.cache import Kept
 from burkholder.machine.processor import PLAIN
 
-__all__ = ["announce_compiling", "compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
+__all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,14 +48,3 @@ def inlined(function: F) -> F:
     arithmetic does.
     """
     return compiled(function, **_UNCOUNTED, **_INLINED)
-
-
-def announce_compiling() -> None:
-    """Say so on standard error when something is really compiled, once: it may take a while, and is not done again."""
-
-    def say() -> None:
-        listeners.remove(say)
-        print("compiling for this machine, once", file=sys.stderr, flush=True)
-
-    if not listeners:
-        listeners.append(say)
