@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from burkholder.auto.inlined import inlined
 from burkholder.losses import Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, derivative, value
+from burkholder.machine.compiling import inlined
 
 KINDS = (Logistic, Hinge, Squared, Absolute, Huber, Pinball, EpsilonInsensitive)
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from burkholder.auto import features, kernel
-from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import Plan
 from burkholder.auto.state import FEATURES, HEAVY, LEARNT_LOSS, LOSS, ROUNDS, WEIGHT_SUM, State, Work, aligned, copied, grown, new_work
+from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.vectors import load8, put
 
 OWN = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
 from burkholder.auto.chosen import paid, slope
-from burkholder.auto.functions import log8, sigmoid8, softplus8
-from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -24,7 +22,9 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
-from burkholder.machine.vectors import all8, lane, least, load8, most, size8, store, where_positive
+from burkholder.machine.compiling import inlined, uncounted
+from burkholder.machine.elementary import log, sigmoid, softplus
+from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label
@@ -97,7 +97,7 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
         group = k // 8
         p, reach, residual = load8(work.entry, k), load8(work.reach, k), load8(state.residual, k)
         kind = plan.kinds[0] if group == 0 or group >= plan.groups else plan.kinds[1]
-        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid8(all8(0.0 - y) * p)
+        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid(all8(0.0 - y) * p)
         g, shrink = step(kind, p, reach, s, y, weight, residual, plan.quantile)
         if plan.groups == 2 and group >= 2:  # full lanes and stacks of both kinds
             other, narrow = step(plan.kinds[1], p, reach, s, y, weight, residual, plan.quantile)
@@ -117,10 +117,10 @@ def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyp
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
     if loss.kind == 0:
-        delta = all8(0.0 - weight * y) * sigmoid8(all8(0.0 - y) * load8(work.out, plan.tangents))
-        delta = where_positive(size8(delta) - all8(1e-100), delta, all8(0.0))
+        delta = all8(0.0 - weight * y) * sigmoid(all8(0.0 - y) * load8(work.out, plan.tangents))
+        delta = where_positive(abs(delta) - all8(1e-100), delta, all8(0.0))
         for k in range(4):
-            work.step[plan.tangents + k] = lane(delta, k)
+            work.step[plan.tangents + k] = element(delta, k)
         return
     for k in range(plan.tangents, plan.tangents + 4):
         delta = weight * slope(loss, work.out[k], y)
@@ -166,7 +166,7 @@ def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-
     m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
     features.scale(plan, state, work, m, False)
     p = play(plan, state, work, m)
-    return lane(log8(all8(p)), 0) if plan.mixing == MIX_LOG else p * state.scalars[UNIT]
+    return log(p) if plan.mixing == MIX_LOG else p * state.scalars[UNIT]
 
 
 @uncounted
@@ -184,7 +184,7 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
         if plan.mixing == MIX_LOG:
             yhat[t] = p  # odds: their logarithms are taken below, eight at a time
             if weight[t] > 1.0:
-                p = lane(log8(all8(p)), 0)
+                p = log(p)
         else:
             yhat[t] = p * scalars[UNIT]
             losses[t] = weight[t] * paid(loss, p, label)
@@ -207,13 +207,13 @@ def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
     """From odds to predictions and their losses ln(1 + e^−yŷ)."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        p = log8(load8(yhat, t))
+        p = log(load8(yhat, t))
         store(yhat, t, p)
-        store(losses, t, load8(weight, t) * softplus8(all8(0.0) - load8(y, t) * p))
+        store(losses, t, load8(weight, t) * softplus(all8(0.0) - load8(y, t) * p))
     for t in range(whole, y.shape[0]):
-        p = log8(all8(yhat[t]))
-        yhat[t] = lane(p, 0)
-        losses[t] = weight[t] * lane(softplus8(all8(0.0) - all8(y[t]) * p), 0)
+        p = log(all8(yhat[t]))
+        yhat[t] = element(p, 0)
+        losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * p), 0)
     for t in range(y.shape[0]):
         state.scalars[LOSS] += losses[t]
         state.scalars[LEARNT_LOSS] += losses[t]

@@ -13,7 +13,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
+
+from burkholder.machine.compiling import register_jitable
 
 UNIT = 2.0**-53
 SUBNORMAL = 5e-324  # what underflow may take from a product

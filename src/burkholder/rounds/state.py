@@ -9,7 +9,6 @@ from typing import Any
 from weakref import WeakMethod
 
 import numpy as np
-from numba import typeof
 from numpy.typing import ArrayLike
 
 from burkholder.errors import BadInput
@@ -21,6 +20,7 @@ from burkholder.learning.evidence import Evidence
 from burkholder.learning.ledger import empty
 from burkholder.learning.rows import Table
 from burkholder.losses import Absolute
+from burkholder.machine.compiling import typeof
 from burkholder.potentials import batch
 from burkholder.rounds import checks, layout, loops, streams
 

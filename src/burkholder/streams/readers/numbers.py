@@ -10,9 +10,10 @@ settle) come back as UNDECIDED, for Python's float() to read.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.streams.readers.words import as_float, high, leading, plain
+from burkholder.machine.bits import as_float, high, leading
+from burkholder.machine.compiling import register_jitable
+from burkholder.streams.readers.digits import plain
 
 PARSED, UNDECIDED, NOT_A_NUMBER = 0, 1, 2
 
@@ -35,7 +36,7 @@ _FIVES = np.array([_leading_bits(q) for q in range(_LEAST, _MOST + 1)], dtype=np
 
 
 @register_jitable
-def scale(m, q):  # type: ignore[no-untyped-def]
+def scale(m, q):
     """(m·10^q, PARSED or UNDECIDED) for a uint64 m and an integer q."""
     if m <= np.uint64(9007199254740992) and -22 <= q <= 22:
         return (np.float64(m) * EXACT[q] if q >= 0 else np.float64(m) / EXACT[-q]), PARSED
@@ -76,7 +77,7 @@ def scale(m, q):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def decimal(text, start, stop):  # type: ignore[no-untyped-def]
+def decimal(text, start, stop):
     """(value, PARSED | UNDECIDED | NOT_A_NUMBER) of text[start:stop]: [sign] digits [. digits] [e digits].
 
     The text needs 8 spare bytes before `start`. Words such as `nan` and `inf` are not numbers here; neither
