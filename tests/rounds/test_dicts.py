@@ -155,7 +155,7 @@ def test_labels_are_read_as_everywhere(loss):
             assert learner.cumulative_loss == pytest.approx(losses.value(learner.loss, 0.0, expected)), y
 
 
-@pytest.mark.parametrize("bad", ["text", math.nan, math.inf, 1e200, 10**400, None, -(10**400)])
+@pytest.mark.parametrize("bad", [b"text", [1.0], math.inf, 1e200, 10**400, -(10**400)])
 def test_the_bad_feature_is_named(bad):
     learner = make()
     learner.update({"height": 1.0, "age": 2.0}, 0.5)

@@ -124,7 +124,7 @@ class Learner(OnlineLearner):
         yhat, delta = ledger.settle(book, self.loss, raw, target, weight, self.bound, self.function.lipschitz)
         if not (math.isfinite(delta) and math.isfinite(book[ledger.LOSS])):
             raise BadInput("y", y, f"the loss at the prediction {yhat:g} overflows: rescale the target")
-        size = self.state.learn(indices, numbers, yhat, delta)  # raises before it changes anything
+        size = self.state.learn(indices, numbers, yhat, delta, weight)  # raises before it changes anything
         if math.isfinite(self.state.size_limit):
             ledger.measure(book, size, self.state.size_limit)
         book[ledger.DELAYED] += float(late > 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from burkholder.machine.cells import gather_pairs8, scatter_pairs8
 from burkholder.machine.compiling import overload, register_jitable
-from burkholder.machine.vectors import WIDTH, all8, fused, load8, size8, store, total8
+from burkholder.machine.vectors import WIDTH, all8, fused, load8, store, total8
 from burkholder.potentials import gap, slope
 from burkholder.rounds.layout import DRIFTED, G_ROW, OUT_ROW, S_ROW, X_ROW, by_clock, foresee, tick
 
@@ -94,7 +94,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     sizes, rest = all8(0.0), 0.0
     for k in range(0, whole, WIDTH):
         here = load8(g, k)
-        sizes = sizes + size8(here)
+        sizes = sizes + abs(here)
         scatter_pairs8(cells, indices, k, here, load8(s, k))
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])

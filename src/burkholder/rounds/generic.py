@@ -101,7 +101,7 @@ class TauState:
             if not (math.isfinite(delta) and math.isfinite(book[account.LOSS])):
                 raise BadInput(f"y[{t}]", float(y[t]), f"the loss at the prediction {out[t]:g}, or its slope, is not finite")
             try:
-                size = self.learn(*row, out[t], delta)
+                size = self.learn(*row, out[t], delta, importance)
             except BadInput as problem:
                 raise BadInput(f"x[{t}]", problem.value, problem.remedy) from None
             if math.isfinite(self.size_limit):
@@ -137,14 +137,27 @@ class TauState:
         """The raw, unclipped prediction; ζ stays as it is."""
         return self.move(indices, values)[0]
 
-    def learn(self, indices: np.ndarray, values: np.ndarray, yhat: float, delta: float) -> float:
-        """ζ ← advance(ζ); returns how far x exceeds its assumed size, as seen ÷ limit (0 where none is assumed)."""
+    def scaled(self, x: np.ndarray, yhat: float, delta: float, weight: float) -> tuple[np.ndarray, float, float]:
+        """The round as a function of curved losses sees it: a weight w < 1 makes the loss w times as curved, which is
+        the round (√w·x, √w·ŷ, δ/√w). Others see nothing but δ, which has the weight in it.
+        """
+        if not self.function.needs_curvature or weight >= 1.0:
+            return x, yhat, delta
+        root = math.sqrt(weight)
+        return root * x, root * yhat, delta / root if root > 0.0 else 0.0
+
+    def learn(self, indices: np.ndarray, values: np.ndarray, yhat: float, delta: float, weight: float = 1.0) -> float:
+        """ζ ← advance(ζ); returns how far x exceeds its assumed size, as seen ÷ limit (0 where none is assumed).
+
+        δ has the weight of the round in it.
+        """
         x = self.dense(indices, values)
         if not len(x):
             self.rounds += 1
             return 0.0
         before = self._seen(x)
-        arguments = (before, x, np.asarray(yhat), np.asarray(delta))
+        seen_x, seen_yhat, seen_delta = self.scaled(x, yhat, delta, weight)
+        arguments = (before, seen_x, np.asarray(seen_yhat), np.asarray(seen_delta))
         if self.function.in_expectation:
             sign = 1.0 if uniform(self.seed, 2 * self.rounds + 1) < 0.5 else -1.0
             after = self.function.advance(*arguments, sign)  # type: ignore[call-arg]

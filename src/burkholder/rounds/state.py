@@ -207,8 +207,8 @@ class LinearState:
         """The raw, unclipped prediction; ζ stays as it is."""
         return self.play_row(self._load(indices, values))
 
-    def learn(self, indices: ArrayLike, values: ArrayLike, yhat: float, delta: float) -> float:
-        """ζ ← ζ + T(x, ŷ, δ); returns size(x) where the function assumes a limit on it."""
+    def learn(self, indices: ArrayLike, values: ArrayLike, yhat: float, delta: float, weight: float = 1.0) -> float:
+        """ζ ← ζ + T(x, ŷ, δ), with the weight in δ; returns size(x) where the function assumes a limit on it."""
         n = self._load(indices, values)
         while True:
             arguments = (self._desk, n, float(yhat), float(delta))
