@@ -332,3 +332,28 @@ def test_copies_are_independent(name):
     for row in rows:
         one.update(row, -0.7)
     assert _snapshot(one) == _snapshot(two)
+
+
+@pytest.mark.parametrize(
+    "x", [[1.0, 2.0, 3.0, 4.0, 5.0], {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0}, (np.array([4]), np.array([1.0]))]
+)
+@pytest.mark.parametrize("name", ["parameter-free-linf", "adaptive-schatten"])
+def test_functions_made_for_so_many_features_refuse_more(name, x):
+    learner = Learner(name, loss="absolute", bound=1.0)
+    for work in (lambda: learner.predict(x), lambda: learner.update(x, 0.5), lambda: learner.play(x)):
+        with pytest.raises(BadInput, match="feature"):
+            work()
+    assert learner.rounds == 0 and learner.rows.kind is None
+
+
+@pytest.mark.parametrize("name", ["adaptive-mahalanobis", "adaptive-group"])
+@pytest.mark.parametrize("features", [1, 2, 3, 7])
+def test_structured_norms_go_on_beyond_what_they_name(name, features):
+    learner = Learner(name, loss="absolute", bound=1.0)
+    X = np.random.default_rng(0).standard_normal((30, features))
+    run = learner.run(X, np.sign(X[:, 0]))
+    certificate = run.certificate
+    assert certificate.valid and certificate.realised() <= certificate.bound() < np.inf
+    geometry = learner.function.geometry
+    for g, w in zip(X, X[::-1]):
+        assert w @ g <= geometry.dual(w) * geometry.norm(g) * (1 + 1e-12)

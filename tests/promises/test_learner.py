@@ -131,7 +131,7 @@ DELIVERIES = (vectors, dicts, sparse_rows, dense_run, csr_run, float32_run, late
 KINDS = (
     "square-function",
     "adagrad",
-    "adagrad-l4",
+    "square-function-l4",
     "mixture",
     "adaptive-coordinates",
     "experts",
@@ -222,7 +222,7 @@ def test_rounding_is_negligible_on_ordinary_streams() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200_000, 20))
     y = np.sign(X @ rng.standard_normal(20) + rng.standard_normal(len(X)))
-    for name in ("square-function", "adagrad", "adagrad-l4", "adaptive-coordinates"):
+    for name in ("square-function", "adagrad", "square-function-l4", "adaptive-coordinates"):
         learner = bk.Learner(name, loss="hinge")
         learner.run(X, y, trace=0)
         certificate = learner.certificate()

@@ -87,6 +87,11 @@ class _Members(BurkholderFunction):
         return self.members[0].comparator_norm
 
     @property
+    def dimension(self) -> int | None:  # type: ignore[override]
+        limits = [member.dimension for member in self.members if member.dimension is not None]
+        return min(limits, default=None)
+
+    @property
     def has_ball(self) -> bool:  # type: ignore[override]
         return all(member.has_ball for member in self.members)
 

@@ -39,6 +39,7 @@ class BurkholderFunction:
     needs_lipschitz: bool = True  # whether the guarantee rests on |δ| ≤ L
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
     needs_curvature: bool = False  # whether it is made for losses that are curved on the whole line
+    dimension: int | None = None  # how many coordinates a row may have; None: any number
     has_bound: bool = True  # whether it states A(w)
     has_ball: bool = True  # whether it states A over a whole class of comparators
     comparator_space: str = "⟨w, x⟩"

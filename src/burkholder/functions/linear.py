@@ -122,6 +122,10 @@ class Linear(BurkholderFunction):
         return self._cost(np.abs(w) if self.separable else self.geometry.dual(w), tau)
 
     @property
+    def dimension(self) -> int | None:  # type: ignore[override]
+        return self.geometry.dimension
+
+    @property
     def comparator_norm(self) -> str:  # type: ignore[override]
         return self.geometry.dual_name
 

@@ -184,6 +184,10 @@ class MatrixPrediction(BurkholderFunction):
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         return self._bound(np.linalg.norm(self._matrix(w), "nuc", axis=(-2, -1)), tau)
 
+    @property
+    def dimension(self) -> int:  # type: ignore[override]
+        return self.shape[0] * self.shape[1]
+
     comparator_space = "⟨W, X⟩"
     comparator_norm = "‖W‖_Σ"
 

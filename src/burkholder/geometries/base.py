@@ -28,6 +28,10 @@ class Geometry(Protocol):
     def longest_side(self) -> float:
         """The largest norm of a unit vector."""
 
+    @property
+    def dimension(self) -> int | None:
+        """How many coordinates a vector may have; None: any number."""
+
     def norm(self, g: np.ndarray) -> np.ndarray: ...
 
     def size(self, x: np.ndarray) -> np.ndarray: ...

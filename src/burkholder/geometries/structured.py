@@ -13,15 +13,28 @@ from burkholder.geometries.base import conjugate, power_gradient, power_norm
 
 @dataclass(frozen=True, eq=False)
 class Mahalanobis:
-    """√(xᵀQx) for a positive definite Q: an inner-product norm, smoothness 1, dual √(wᵀQ⁻¹w)."""
+    """√(xᵀQx) for a positive definite Q: an inner-product norm, smoothness 1, dual √(wᵀQ⁻¹w).
+
+    Coordinates beyond the matrix are measured as they are (Q goes on as the identity).
+    """
 
     matrix: np.ndarray
     factor: np.ndarray = field(init=False, repr=False)
     dual_name: ClassVar[str] = "√(wᵀQ⁻¹w)"
+    dimension: ClassVar[None] = None
 
     @property
     def longest_side(self) -> float:
-        return float(np.sqrt(np.max(np.diagonal(self.matrix))))
+        return float(np.sqrt(max(1.0, np.max(np.diagonal(self.matrix)))))
+
+    def _factor(self, dim: int) -> np.ndarray:
+        """The triangular factor for that many coordinates: its corner, or itself with 1s behind."""
+        known = len(self.factor)
+        if dim <= known:
+            return self.factor[:dim, :dim]
+        whole = np.eye(dim)
+        whole[:known, :known] = self.factor
+        return whole
 
     def __post_init__(self) -> None:
         q = np.asarray(self.matrix, float)
@@ -37,17 +50,18 @@ class Mahalanobis:
         return 1.0
 
     def norm(self, g: np.ndarray) -> np.ndarray:
-        return power_norm(g @ self.factor, 2.0)
+        return power_norm(g @ self._factor(g.shape[-1]), 2.0)
 
     size = norm
 
     def dual(self, w: np.ndarray) -> np.ndarray:
         w = np.asarray(w, float)
-        flat = np.linalg.solve(self.factor, w.reshape(-1, w.shape[-1]).T).T
+        flat = np.linalg.solve(self._factor(w.shape[-1]), w.reshape(-1, w.shape[-1]).T).T
         return power_norm(flat.reshape(w.shape), 2.0)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
-        return power_gradient(g @ self.factor, 2.0) @ self.factor.T
+        factor = self._factor(g.shape[-1])
+        return power_gradient(g @ factor, 2.0) @ factor.T
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,8 @@ class Group:
 
     With n_j = ‖g_j‖_q, c_j = (n_j/‖g‖)^{p−2} and w = (|g_i|/n_j)^{q−2} inside group j, the second derivative of ½‖·‖²
     along h is at most Σ_j c_j[(p−q)·ṅ_j² + (q−1)Σ_i w_i h_i²], and ṅ_j² ≤ Σ_i w_i h_i² ≤ ‖h_j‖_q², Σ_j c_j‖h_j‖_q² ≤ ‖h‖².
-    `groups` lists the indices of each group; together they name every coordinate once.
+    `groups` lists the indices of each group; together they name every coordinate once. Coordinates beyond them are
+    groups of their own.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -64,6 +79,7 @@ class Group:
     q: float = 2.0
     dual_name: ClassVar[str] = "the dual group norm of w"
     longest_side: ClassVar[float] = 1.0
+    dimension: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         for name, number in (("p", self.p), ("q", self.q)):
@@ -78,7 +94,13 @@ class Group:
         return max(self.p, self.q) - 1.0
 
     def _parts(self, g: np.ndarray, q: float) -> np.ndarray:
-        return np.stack([power_norm(g[..., list(group)], q) for group in self.groups], axis=-1)
+        return np.stack([power_norm(g[..., group], q) for group in self._groups(g.shape[-1])], axis=-1)
+
+    def _groups(self, dim: int) -> list[list[int]]:
+        """The groups of that many coordinates."""
+        named = sum(map(len, self.groups))
+        inside = [[i for i in group if i < dim] for group in self.groups]
+        return [group for group in inside if group] + [[i] for i in range(named, dim)]
 
     def norm(self, g: np.ndarray) -> np.ndarray:
         return power_norm(self._parts(g, self.q), self.p)
@@ -91,8 +113,8 @@ class Group:
     def gradient(self, g: np.ndarray) -> np.ndarray:
         outer = power_gradient(self._parts(g, self.q), self.p)
         out = np.zeros_like(g)
-        for k, group in enumerate(self.groups):
-            out[..., list(group)] = outer[..., k, None] * power_gradient(g[..., list(group)], self.q)
+        for k, group in enumerate(self._groups(g.shape[-1])):
+            out[..., group] = outer[..., k, None] * power_gradient(g[..., group], self.q)
         return out
 
 
@@ -110,6 +132,10 @@ class Schatten:
             raise BadInput("p", self.p, "Schatten norms are smooth only for 2 ≤ p < ∞")
         if min(self.shape) < 1:
             raise BadInput("shape", self.shape, "give two positive whole numbers")
+
+    @property
+    def dimension(self) -> int:
+        return self.shape[0] * self.shape[1]
 
     @property
     def smoothness(self) -> float:

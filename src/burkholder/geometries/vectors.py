@@ -18,6 +18,7 @@ class Coordinates(NamedTuple):
 
     dual_name = "|w_i|"
     longest_side = 1.0
+    dimension = None
 
     @property
     def smoothness(self) -> float:
@@ -30,6 +31,7 @@ class Euclidean(NamedTuple):
 
     dual_name = "‖w‖₂"
     longest_side = 1.0
+    dimension = None
 
     @property
     def smoothness(self) -> float:
@@ -54,6 +56,7 @@ class PNorm(NamedTuple):
 
     p: float = 2.0
     longest_side = 1.0
+    dimension = None
 
     @property
     def dual_name(self) -> str:
@@ -83,6 +86,10 @@ class Supremum(NamedTuple):
     dim: int = 2
     dual_name = "‖w‖₁"
     longest_side = 1.0
+
+    @property
+    def dimension(self) -> int:
+        return self.dim
 
     @property
     def p(self) -> float:

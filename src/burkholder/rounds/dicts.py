@@ -91,7 +91,7 @@ def _read(board, x):
         count += 1
     if not fine:
         addresses[VERDICT] = ODD
-    elif top >= np.uint64(desk.cells.size // desk.width):
+    elif top >= np.uint64(min(desk.cells.size // desk.width, desk.frame.most)):
         addresses[VERDICT] = GROW
     return count, fresh, top + 1.0
 

@@ -58,8 +58,10 @@ class TauState:
 
     def dense(self, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The row as a vector of this state's dimension (repeated indices add up)."""
-        top = int(indices.max()) + 1 if len(indices) else 0
-        x = np.zeros(max(self.dim, top))
+        top, limit = int(indices.max()) + 1 if len(indices) else 0, self.function.dimension
+        if limit is not None and top > limit:
+            raise BadInput("x", f"feature {top - 1}", f"{self.function.name} was made for {limit} features: give it another shape")
+        x = np.zeros(max(self.dim, top) if limit is None or not top else limit)
         np.add.at(x, indices, values)
         return x
 

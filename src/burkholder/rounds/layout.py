@@ -89,6 +89,7 @@ class Frame(NamedTuple):
     limit: float  # X, what size(x) should stay below
     largest: float  # what |x_i| must stay below for squares to fit
     atoms: int  # how many atoms the potential may delete, 0 when it has none
+    most: int  # coordinates the function admits
 
 
 CLOCKS: dict[str, Any] = {"square": Square(), "gradient": Gradient(), "count": Count()}

@@ -91,7 +91,7 @@ def _settled(desk, x, raw, y, weight, size):
 def _sound(desk, here, x, merged_indices, merged_values, table):
     """The row as it can be learned from: (indices, values, Σx², 1 + its largest index); see CODE."""
     scalars, largest = desk.scalars, desk.frame.largest
-    dim = desk.cells.size // desk.width
+    dim = min(desk.cells.size // desk.width, desk.frame.most)
     squares, small = squared(x)
     if orderly(here, dim) and clean(squares, small, largest):
         return here, x, squares, here[here.size - 1] + 1.0 if here.size > 0 else 0.0

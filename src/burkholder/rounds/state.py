@@ -70,6 +70,7 @@ class LinearState:
             float(function.feature_bound),
             LARGEST / function.lipschitz,
             function.potential.atoms if function.remembers else 0,
+            MOST if function.dimension is None else function.dimension,
         )
         self.scalars = np.zeros(layout.SLOTS)
         self.scalars[layout.SCALE] = 1.0
@@ -112,8 +113,8 @@ class LinearState:
         return int(self.scalars[layout.DIM])
 
     def grow(self, index: int) -> None:
-        if not 0 <= index < MOST:
-            raise BadInput("indices", index, f"feature numbers lie between 0 and {MOST - 1}")
+        if not 0 <= index < self.frame.most:
+            raise BadInput("indices", index, f"feature numbers of this learner lie between 0 and {self.frame.most - 1}")
         if index >= self.capacity:
             cells = self._fresh(max(index + 1, 2 * self.capacity))
             cells[: self.cells.size] = self.cells
