@@ -28,7 +28,7 @@ TRUE: dict[str, Callable[[], Verdict]] = {
     "l_4 smoothness": smoothness.l4,
     "l_4 smoothness in five dimensions": lambda: smoothness.l4(3, 5),
     "strongly convex": strongly_convex.scalar,
-    "two experts": experts.two,
+    "experts": experts.anyone,
     "adaptive, everywhere": adaptive.everywhere,
     "adaptive, on a box": lambda: adaptive.box(reach=3.0),
     "Davis/Wang": davis.step,
@@ -44,7 +44,7 @@ WRONG: dict[str, Callable[[], Verdict]] = {
     "V above U_sq": lambda: square.majorises(outer="1.95"),
     "l_4 smoothness −1 %": lambda: smoothness.l4("2.97"),
     "strongly convex −1 %": lambda: strongly_convex.scalar("0.495"),
-    "two experts −1 %": lambda: experts.two("0.495"),
+    "experts −1 %": lambda: experts.anyone("0.495"),
     "adaptive, exponent +1 %": lambda: adaptive.box(exponent="0.505"),
     "adaptive, growth −5 %": lambda: adaptive.box(growth="0.95"),
     "Davis/Wang, ν = 1.3": lambda: davis.step(nu="1.3"),
@@ -86,7 +86,7 @@ def test_a_wrong_constant_is_never_proved_even_without_a_witness() -> None:
 def test_safe_constants_are_still_proved() -> None:
     assert smoothness.l4("3.1").proved
     assert strongly_convex.scalar("0.6").proved
-    assert experts.two("0.6").proved
+    assert experts.anyone("0.6").proved
     assert adaptive.everywhere(growth="1.05").proved
     assert adaptive.box(exponent="0.475", reach=3.0).proved
 

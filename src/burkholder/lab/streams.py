@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from burkholder.functions.base import BurkholderFunction
+from burkholder.lab.claims import STATEMENTS
 from burkholder.lab.exact.recheck import Rows, stream_excess
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import overrides, within
 from burkholder.lab.search import CLEAR, TOLERANCE
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
-STATEMENT = "Σδŷ − ⟨w,Σδx⟩ − A(w) ≤ V(ζ_n) for every comparator w"
 STREAMS = 512
 COMPARATORS = 16
 
@@ -27,7 +27,7 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
     """Play random streams of 1 to 30 rounds and compare."""
     function = guard.inner
     if not overrides(function, "bound"):
-        return Verdict("streams", Status.UNCHECKED, STATEMENT, note="the function states no bound A")
+        return Verdict("streams", Status.UNCHECKED, STATEMENTS["streams"], note="the function states no bound A")
     started, spent, tried, worst = time.perf_counter(), time.thread_time(), 0, -np.inf
     witness: Witness | None = None
     doubts = 0  # violations that turned out to be rounding
@@ -48,7 +48,7 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
             if found and relative[k] > CLEAR:
                 break
     status = Status.REFUTED if witness else Status.NOT_REFUTED
-    return Verdict("streams", status, STATEMENT, f"streams of 1 to 30 rounds in dimensions {dims}", witness=witness,
+    return Verdict("streams", status, STATEMENTS["streams"], f"streams of 1 to 30 rounds in dimensions {dims}", witness=witness,
                    points=tried, seconds=time.perf_counter() - started, worst=worst,
                    note=f"{doubts} residuals above 1e-9 were rounding" if doubts and not witness else "")
 

@@ -14,6 +14,7 @@ from burkholder.functions import CATALOGUE, REFUTED, properties
 from burkholder.functions import get as named
 from burkholder.functions.base import CLOSED, BurkholderFunction
 from burkholder.functions.properties import Points
+from burkholder.lab.claims import STATEMENTS
 from burkholder.lab.exact.recheck import excess
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import Sampler, cut, overrides
@@ -21,17 +22,6 @@ from burkholder.lab.search import TOLERANCE, finite, genuine, search, tidy
 from burkholder.lab.streams import reads_regret, streams
 from burkholder.lab.verdicts import Report, Status, Verdict, Witness
 
-STATEMENTS = {
-    "1": "U(ζ₀) ≤ 0",
-    "2": "U(τ) ≥ V(τ)",
-    "3": "E U(τ+T(z,α)) ≤ U(τ) for every mean-zero α on [−L,L]",
-    "3'": "E U(τ+T(z,εL)) ≤ U(τ) for a random sign ε",
-    "convex": "α ↦ U(τ+T(z,α)) is convex",
-    "sign-flip": "S3: with the sign-flip prediction U never rises",
-    "tangent": "S4: U(τ+T) ≤ U(τ) + δŷ + δ⟨∇,x⟩ for every δ in [−L,L]",
-    "closed-form": "with the function's own rule U never rises",
-    "regret": "Σδŷ − ⟨w,Σδx⟩ − A(w) ≤ V(τ) at every state, for every comparator w",
-}
 PASSES = (0.15, 0.85)  # every claim gets a quick look before any gets a long one
 Property = Callable[[BurkholderFunction, Points], np.ndarray]
 
@@ -60,11 +50,11 @@ def verify(
     verdicts: list[Verdict] = []
     notes: list[str] = []
     if exact:
-        from burkholder.lab.exact import proofs
+        from burkholder.lab.exact import objection, proofs
 
         verdicts += proofs(function)
         if not verdicts:
-            notes.append("no exact proof is known for this function")
+            notes.append(f"no exact proof: {objection(function) or 'none is known for this function'}")
     rng = np.random.default_rng(seed)
     guard = Guard(function)
     guard.value(tuple(part[None] for part in guard.zero(chosen[0])))  # fails early and plainly

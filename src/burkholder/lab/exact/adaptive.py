@@ -20,6 +20,7 @@ from typing import Any
 from burkholder.errors import BadInput
 from burkholder.lab.exact import lemmas
 from burkholder.lab.exact.boxes import nonpositive
+from burkholder.lab.exact.consequences import settled
 from burkholder.lab.exact.reals import Number, ball, constant, decide, flint, rational, z3
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
@@ -95,6 +96,17 @@ def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20
                    "all g, d of any inner-product space, all D > 0",
                    f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}", seconds=time.perf_counter() - started,
                    note="" if proved else "the two lemmas do not suffice at these constants")
+
+
+def promise(seconds: float = 10.0) -> Verdict:
+    """A(w) = κ + u√(2D·ln(1+q)), q = uD/(κ√v), against sup_g (u·g − f(g,s)): with t = g/√D that is q(t−ℓ) ≤ exp(t²/2), ℓ = √(2 ln(1+q)).
+
+    For t ≤ ℓ there is nothing to show. Beyond, exp(t²/2) = (1+q)·exp((t²−ℓ²)/2) ≥ (1+q)(1 + w(w+2ℓ)/2) with w = t−ℓ.
+    """
+    q, w, root = z3().Reals("q w root")
+    known = [q >= 0, w >= 0, root >= 0]
+    return settled("regret", "every w, every dimension, all τ", f"with {lemmas.EXP}, and the norm's own Cauchy–Schwarz",
+                   {"beyond": [*known, q * w > (1 + q) * (1 + w * (w + 2 * root) / 2)]}, seconds, holds=lemmas.exponential())
 
 
 def _statement(step: Step) -> str:
