@@ -226,8 +226,9 @@ def test_the_formulas_of_the_stream_loop_run_on_balls(name: str) -> None:
 
 # --- the catalogue ---------------------------------------------------------------------------------------------
 
-WITH_PROOFS = ("square-function", "square-function-coordinates", "square-function-paper", "adagrad", "adagrad-norm",
-               "adaptive", "smoothness-l4", "strongly-convex", "experts", "zigzag", "zigzag-3")
+WITH_PROOFS = ("square-function", "square-function-coordinates", "square-function-paper", "square-function-paper-coordinates", "adagrad",
+               "adagrad-norm", "adaptive", "adaptive-coordinates", "smoothness", "smoothness-tangent", "smoothness-l4",
+               "strongly-convex", "experts", "zigzag", "zigzag-3")
 
 
 @pytest.mark.parametrize("name", WITH_PROOFS)
@@ -239,10 +240,12 @@ def test_catalogue_entries_with_a_proof_path_are_proved(name: str) -> None:
 def test_proofs_follow_the_constants_of_the_function_they_are_given() -> None:
     wrong = functions.SquareFunction(version="tangent")
     wrong.potential = wrong.potential._replace(constant=1.9)
-    assert all(verdict.refuted for verdict in proofs(wrong))
+    said = {verdict.claim: verdict for verdict in proofs(wrong)}
+    assert said["2"].refuted and said["tangent"].refuted and "3" not in said
     curved = functions.StronglyConvex(curvature=0.5, lipschitz=2.0, constant=3.8)  # 5 % below L²/2ρ = 4
-    assert proofs(curved)[0].refuted
-    assert proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7))[0].proved
+    said = {verdict.claim: verdict for verdict in proofs(curved)}
+    assert said["3'"].refuted and "closed-form" not in said
+    assert all(verdict.proved for verdict in proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7)))
     assert proofs(functions.ZigZag(p=1.5)) == []
     bent = functions.ZigZag(p=3.0)
     bent.beta *= 0.95

@@ -15,7 +15,7 @@ from burkholder.functions import get as named
 from burkholder.functions.base import CLOSED, BurkholderFunction
 from burkholder.functions.properties import Points
 from burkholder.lab.claims import STATEMENTS
-from burkholder.lab.exact.recheck import excess
+from burkholder.lab.exact.recheck import excess, judge, start
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import Sampler, cut, overrides
 from burkholder.lab.search import TOLERANCE, finite, genuine, search, tidy
@@ -122,8 +122,13 @@ def _start(guard: Guard, dims: tuple[int, ...]) -> Verdict:
     for dim in dims:
         tau = tuple(part[None] for part in guard.zero(dim))
         value = float(guard.value(tau)[0])
-        if value > max(worst, TOLERANCE):
-            witness = Witness({f"tau[{k}]": part[0].tolist() for k, part in enumerate(tau)}, value)
+        enclosed = start(guard.inner, dim) if value > 0 else None
+        certified = enclosed is not None and enclosed.lower > 0  # however little it is
+        # at ζ₀ little is computed: 1e-12 of the terms, where the function names their size, is far above rounding
+        most = min(TOLERANCE, 1e-12 * float(guard.magnitude(tau)[0])) if guard.measured else TOLERANCE
+        if value > worst and (certified or value > most):
+            amount, arithmetic = (enclosed.lower, "ball arithmetic") if enclosed and certified else (value, "float64")
+            witness = Witness({f"tau[{k}]": part[0].tolist() for k, part in enumerate(tau)}, amount, arithmetic)
         worst = max(worst, value)
     status = Status.REFUTED if witness else Status.NOT_REFUTED
     return Verdict("1", status, STATEMENTS["1"], f"dimensions {dims}", witness=witness, points=len(dims), worst=worst)
@@ -151,15 +156,14 @@ def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler
 def _witness(name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler,
              point: Points) -> tuple[Witness | None, str]:
     """The violation at a point a person can type, evaluated again in balls where that can be done."""
-    if not genuine(residual, sampler, point):
-        return None, "the worst residual changes sign under a jitter of 1e-11: rounding"
-    point, digits = tidy(residual, sampler, point)
-    certified = excess(function, name, point)
-    if certified is not None and certified <= 0:
-        return None, "the worst residual in floats is none in ball arithmetic: rounding"
-    amount = float(residual(point)[0]) if certified is None else certified
-    arithmetic = "float64, relative" if certified is None else "ball arithmetic at these numbers"
-    return Witness(_typed(name, point, digits), amount, arithmetic), ""
+    verdict: tuple[float, str] | str = ""
+    for place, digits in (tidy(residual, sampler, point), (point, 17)):  # a short point if it will do, else the point itself
+        relative = float(residual(place)[0])
+        stable = relative > TOLERANCE and genuine(residual, sampler, place)
+        verdict = judge(excess(function, name, place), relative, relative, stable)
+        if not isinstance(verdict, str):
+            return Witness(_typed(name, place, digits), *verdict), ""
+    return None, verdict
 
 
 def _typed(name: str, point: Points, digits: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from burkholder.errors import BadInput
@@ -79,6 +80,7 @@ def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, second
                    points=found.boxes, seconds=found.seconds, note=note)
 
 
+@cache
 def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20.0) -> Verdict:
     """All g: with y = θx·sin 2φ/√k, log cosh y ≤ y²/2, and with q = tan²φ, log(1+q) ≥ q/(1+q).
 

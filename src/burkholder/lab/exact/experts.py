@@ -26,9 +26,9 @@ def prove(function: ExpertAdvice) -> list[Verdict]:
         return []
     solver, domain = z3(), "any number of experts, all g, |x_j| ≤ X"
     step = anyone()
-    p, q, m = solver.Reals("p q m")  # the weights' mean square is at least the square of their mean
-    convex = settled("convex", domain, "log-sum-exp: its second derivative is a variance under the weights",
-                     {"variance": [p >= 0, p <= 1, p * q * q + (1 - p) * m * m < (p * q + (1 - p) * m) * (p * q + (1 - p) * m)]})
+    p, q, m = solver.Reals("p q m")  # a weight, what it weighs, and the mean
+    convex = settled("convex", domain, "log-sum-exp: its second derivative is a variance under the weights, Σp_j(u_j−m)²",
+                     {"one term": [p >= 0, p * (q - m) * (q - m) < 0]})
     r = solver.Real("r")
     # Σw_j log t_j ≤ Σw_j(t_j−1) ≤ 0 for t_j = e^{−ηg_j}/(d·w_j·Z): log t ≤ t−1 has its only extremum at t = 1
     promise = settled("regret", "w in the simplex, any number of experts, all τ", "Gibbs: −⟨w,g⟩ − KL(w)/η ≤ (1/η)·log(mean e^{−ηg_j}), from log t ≤ t−1",

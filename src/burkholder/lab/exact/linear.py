@@ -42,8 +42,8 @@ def prove(function: Linear) -> list[Verdict]:
 
 
 def _scales(potential: Any) -> tuple[float, ...]:
-    """The factors in front of U: with a negative one every inequality would turn round."""
-    return tuple(getattr(potential, name) for name in ("radius", "scale", "start", "strength") if hasattr(potential, name))
+    """The constants of U: with a negative factor every inequality would turn round."""
+    return tuple(tuple.__iter__(potential))
 
 
 def _square(function: Linear) -> list[Verdict]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from burkholder.errors import BadInput
@@ -23,6 +24,7 @@ from burkholder.lab.verdicts import Status, Verdict, Witness
 ARITHMETIC = "z3 nlsat, exact real algebra"
 
 
+@cache
 def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Verdict:
     """The tangent (S4) majorant of −√(inner·y²−|x|²) / |x|−outer·y, which also gives 3 and 3′.
 
@@ -49,6 +51,7 @@ def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ver
                    seconds=time.perf_counter() - started, note=note)
 
 
+@cache
 def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Verdict:
     """2°: U(x,y) ≥ V(x,y) = |x| − outer·y (equality outside the cone y ≥ |x|, so one case)."""
     started = time.perf_counter()

@@ -12,6 +12,7 @@ p. U ≥ V = x^p − β^p·y^p is homogeneous: y = 1 leaves one polynomial in x 
 
 from __future__ import annotations
 
+import math
 import time
 from fractions import Fraction
 
@@ -28,7 +29,8 @@ ARITHMETIC = "z3, exact real algebra"
 def prove(function: ZigZag) -> list[Verdict]:
     """Every claim that `verify` examines, for whole p from 2 to 8 and the constants that the function holds."""
     p, defined = int(function.p), ZigZag(p=function.p)
-    if function.p != p or not 2 <= p <= 8 or type(function.alpha) is not float or type(function.beta) is not float or not function.alpha > 0:
+    held = (function.alpha, function.beta)
+    if function.p != p or not 2 <= p <= 8 or not all(type(number) is float and 0 < number < math.inf for number in held):
         return []
     alpha, beta = ((None if given == known else given) for given, known in
                    ((function.alpha, defined.alpha), (function.beta, defined.beta)))
