@@ -280,7 +280,8 @@ def statement(problem: Any, constant: Fraction | None = None) -> str:
     if kind == "zigzag":
         return f"E[{v}] ≤ 0, x = |f|, y = |g|: f, g martingales from 0 with bounded steps, dg = df or dg = -df as decided before each step"
     if kind == "orthogonal":
-        return f"E[{v}] ≤ 0, x = |f|, y = |g|: f = ∫H dB, g = ∫H dB', B and B' independent Brownian motions that H, bounded, may both look back at"
+        pair = "f = ∫H dB, g = ∫H dB', B and B' independent Brownian motions that H, bounded, may both look back at"
+        return f"E[{v}] ≤ 0, x = |f|, y = |g|: {pair}"
     signs = "fair signs, fresh in each round, independent of each other and of all that was chosen before them"
     if kind == "logarithmic":
         whole = f"E[({v})/m**{problem['power']}] ≤ {c}·E[log(m/λ)], x = Σ e*d, m = λ + Σ d**2, λ > 0"

@@ -37,16 +37,25 @@ def lies() -> dict[str, Lie]:
         return lambda answer: tuple(map(change, answer)) if isinstance(answer, tuple) else change(np.asarray(answer))
 
     return {
-        "ten per cent less": each(lambda a: 0.9 * a), "ten per cent more": each(lambda a: 1.1 * a), "opposite": each(lambda a: -a),
-        "a little more": each(lambda a: a + 1e-7), "a little less": each(lambda a: a * (1 - 1e-13)), "much less": each(lambda a: a - 1000.0),
-        "nothing": each(lambda a: 0.0 * a), "the truth": lambda answer: answer,
+        "ten per cent less": each(lambda a: 0.9 * a),
+        "ten per cent more": each(lambda a: 1.1 * a),
+        "opposite": each(lambda a: -a),
+        "a little more": each(lambda a: a + 1e-7),
+        "a little less": each(lambda a: a * (1 - 1e-13)),
+        "much less": each(lambda a: a - 1000.0),
+        "nothing": each(lambda a: 0.0 * a),
+        "the truth": lambda answer: answer,
     }
 
 
 def methods(function: BurkholderFunction) -> list[str]:
     """Everything that a subclass could override: public, private, properties, and how the object answers at all."""
-    plain = {name for kind in type(function).__mro__[:-1] for name, item in vars(kind).items()
-             if isinstance(item, (FunctionType, property, staticmethod)) and not name.startswith("__")}
+    plain = {
+        name
+        for kind in type(function).__mro__[:-1]
+        for name, item in vars(kind).items()
+        if isinstance(item, (FunctionType, property, staticmethod)) and not name.startswith("__")
+    }
     return sorted(plain)
 
 
@@ -108,7 +117,21 @@ class Two(float):
     __hash__ = float.__hash__
 
 
-WRONG_TYPES: tuple[Any, ...] = (None, "2", [1.0], (1.0,), Two(2.0), np.float64(1.0), np.ones(1), float("nan"), float("inf"), 1j, object(), -1.0, 0.0)
+WRONG_TYPES: tuple[Any, ...] = (
+    None,
+    "2",
+    [1.0],
+    (1.0,),
+    Two(2.0),
+    np.float64(1.0),
+    np.ones(1),
+    float("nan"),
+    float("inf"),
+    1j,
+    object(),
+    -1.0,
+    0.0,
+)
 
 
 @pytest.mark.parametrize("name", PROVABLE)
@@ -118,7 +141,18 @@ def test_a_changed_attribute_is_proved_only_as_the_function_it_then_is(name: str
     for attribute in vars(functions.get(name)):
         if attribute in ("name", "options"):
             continue
-        for wrong in (*WRONG_TYPES, True, 3, 0.5, 1.0000001, "count", "gradient", "square", frozenset({"tangent"}), functions.SquareFunction().potential):
+        for wrong in (
+            *WRONG_TYPES,
+            True,
+            3,
+            0.5,
+            1.0000001,
+            "count",
+            "gradient",
+            "square",
+            frozenset({"tangent"}),
+            functions.SquareFunction().potential,
+        ):
             liar = functions.get(name)
             setattr(liar, attribute, wrong)
             claims = {verdict.claim for verdict in proofs(liar) if verdict.proved}
@@ -269,10 +303,20 @@ class Twofaced(functions.SquareFunction):
         return tau[0] + np.sqrt((tau[1] * tau[1]).sum(axis=-1)) - 2.0 * np.sqrt(tau[2])
 
 
-@pytest.mark.parametrize("liar, claim, dims", [
-    (Deep(), "2", (1, 2)), (Deep(version="paper"), "2", (1, 2)), (Deep(geometry="coordinates", version="tangent"), "2", (1,)),
-    (Cheap(rate=0.3), "3'", (2,)), (Steep(), "3'", (1, 2)), (Generous(), "regret", (1, 2)), (Raised(), "1", (1,)), (Twofaced(), "2", (1, 2)),
-], ids=lambda item: type(item).__name__ if isinstance(item, BurkholderFunction) else None)
+@pytest.mark.parametrize(
+    "liar, claim, dims",
+    [
+        (Deep(), "2", (1, 2)),
+        (Deep(version="paper"), "2", (1, 2)),
+        (Deep(geometry="coordinates", version="tangent"), "2", (1,)),
+        (Cheap(rate=0.3), "3'", (2,)),
+        (Steep(), "3'", (1, 2)),
+        (Generous(), "regret", (1, 2)),
+        (Raised(), "1", (1,)),
+        (Twofaced(), "2", (1, 2)),
+    ],
+    ids=lambda item: type(item).__name__ if isinstance(item, BurkholderFunction) else None,
+)
 def test_a_false_lie_is_refuted_with_its_witness(liar: BurkholderFunction, claim: str, dims: tuple[int, ...]) -> None:
     report = verify(liar, exact=True, seconds=4.0, dims=dims)
     assert report.status is Status.REFUTED and not any(verdict.proved for verdict in report.verdicts)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from burkholder.checker import Rejected, digest, verify
 
 Path = tuple[str | int, ...]
+EXTRAS: tuple[Any, ...] = (None, "", 0, {}, "1")
 
 
 class Mutation(NamedTuple):
@@ -57,7 +58,7 @@ def mutations(honest: dict[str, Any]) -> Iterator[Mutation]:
                 for name in (key + "x", key.upper() + "_", " " + key, ""):
                     yield _sealed(honest, path, f"{key} renamed", {(name if k == key else k): v for k, v in old.items()}, path != ("U",))
                 yield _sealed(honest, path, f"{key} missing", {k: v for k, v in old.items() if k != key}, path != ("U",))
-            for extra in (None, "", 0, {}, "1"):
+            for extra in EXTRAS:
                 yield _sealed(honest, path, "an extra key", {**old, "note": extra}, True)
         if isinstance(old, list) and old:
             for what, new in (("one more", [*old, old[-1]]), ("one less", old[:-1]), ("nested", [old]), ("a null", [*old, None])):
@@ -91,11 +92,12 @@ def _values(path: Path, old: Any) -> Iterator[tuple[str, Any, bool]]:
         for new in (-old, 0, old + 1, old + 2, 2 * old, old - 1, 10**9, 10**30):
             yield "another number", new, False
     if isinstance(old, str) and path[0] != "digest":
-        for new in (f"-({old})", f"-{old}", f"{old} + 1", f"2*({old})", f"({old})*x", f"{old}/2", f"{old}0", f"({old})**2", f"{old} ", "0", "1", "2",
-                    "x", "-x", f"{old}.0", f"{old}e0", "1e999999999", "9" * 5000, "x**999999", "((((x", old[:-1], old + old, "1/0", "nan",
-                    "zigzag", "general", "start"):  # fmt: skip
-            if new != old:
-                yield "another text", new, False
+        near = [f"-({old})", f"-{old}", f"{old} + 1", f"2*({old})", f"({old})*x", f"{old}/2", f"{old}0", f"({old})**2", f"{old} "]
+        near += [f"{old}.0", f"{old}e0", old[:-1], old + old]
+        far = ["0", "1", "2", "x", "-x", "1e999999999", "9" * 5000, "x**999999", "((((x", "1/0", "nan", "zigzag", "general", "start"]
+        for text in near + far:
+            if text != old:
+                yield "another text", text, False
 
 
 def _sealed(honest: dict[str, Any], path: Path, what: str, new: Any, typed: bool) -> Mutation:

@@ -51,16 +51,23 @@ def _same(old: Any, new: Any) -> bool:
     if old[:1] == new[:1] == ("entries",):
         return all(key in new[1] and _same(part, new[1][key]) for key, part in old[1].items())
     if old[:1] == new[:1] == ("class",):
-        return old[1] is new[1] and old[2] == new[2] and set(old[3]) == set(new[3]) and all(
-            _same(part, new[3][name]) for name, part in old[3].items())
+        return (
+            old[1] is new[1]
+            and old[2] == new[2]
+            and set(old[3]) == set(new[3])
+            and all(_same(part, new[3][name]) for name, part in old[3].items())
+        )
     if old[:1] == new[:1] == ("array",):
         return old == new
     return len(old) == len(new) and all(_same(a, b) for a, b in zip(old, new))
 
 
 def _modules() -> dict[str, ModuleType]:
-    return {name: module for name, module in sorted(sys.modules.items())
-            if any(name == package or name.startswith(package + ".") for package in PACKAGES) and module is not None}
+    return {
+        name: module
+        for name, module in sorted(sys.modules.items())
+        if any(name == package or name.startswith(package + ".") for package in PACKAGES) and module is not None
+    }
 
 
 def _content(module: ModuleType) -> dict[str, Mark]:

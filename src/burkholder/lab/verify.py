@@ -156,14 +156,15 @@ def _examine(name: str, property: Property, guard: Guard, samplers: list[Sampler
 def _witness(name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler,
              point: Points) -> tuple[Witness | None, str]:
     """The violation at a point a person can type, evaluated again in balls where that can be done."""
-    verdict: tuple[float, str] | str = ""
+    note = ""
     for place, digits in (tidy(residual, sampler, point), (point, 17)):  # a short point if it will do, else the point itself
         relative = float(residual(place)[0])
         stable = relative > TOLERANCE and genuine(residual, sampler, place)
         verdict = judge(excess(function, name, place), relative, relative, stable)
         if not isinstance(verdict, str):
             return Witness(_typed(name, place, digits), *verdict), ""
-    return None, verdict
+        note = verdict
+    return None, note
 
 
 def _typed(name: str, point: Points, digits: int) -> dict[str, Any]:

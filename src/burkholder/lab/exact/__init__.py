@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.strongly_convex import StronglyConvex
@@ -21,5 +24,6 @@ def proofs(function: BurkholderFunction) -> list[Verdict]:
         return []
     from burkholder.lab.exact import experts, linear, strongly_convex, zigzag
 
-    prove = {ZigZag: zigzag.prove, StronglyConvex: strongly_convex.prove, ExpertAdvice: experts.prove}
-    return prove.get(type(function), linear.prove)(function)  # type: ignore[arg-type]
+    prove: dict[type, Callable[[Any], list[Verdict]]] = {
+        ZigZag: zigzag.prove, StronglyConvex: strongly_convex.prove, ExpertAdvice: experts.prove}
+    return prove.get(type(function), linear.prove)(function)

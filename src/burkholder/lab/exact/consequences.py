@@ -18,17 +18,33 @@ def follows(claim: str, why: str, *sources: Verdict) -> list[Verdict]:
     """The claim, when everything it rests on was proved; nothing otherwise."""
     if not sources or not all(source.proved for source in sources):
         return []
-    return [Verdict(claim, Status.PROVED, STATEMENTS[claim], sources[0].domain,
-                    f"from {' and '.join(dict.fromkeys(source.claim for source in sources))}", note=why)]
+    return [
+        Verdict(
+            claim,
+            Status.PROVED,
+            STATEMENTS[claim],
+            sources[0].domain,
+            f"from {' and '.join(dict.fromkeys(source.claim for source in sources))}",
+            note=why,
+        )
+    ]
 
 
-def settled(claim: str, domain: str, why: str, violations: Mapping[str, Sequence[Any]], seconds: float = 10.0,
-            holds: bool = True) -> Verdict:
+def settled(
+    claim: str, domain: str, why: str, violations: Mapping[str, Sequence[Any]], seconds: float = 10.0, holds: bool = True
+) -> Verdict:
     """Proved when z3 finds no violation in any case (`holds` is for what was settled in rationals besides)."""
     started = time.perf_counter()
     outcome = decide(violations, seconds)[0]
-    return Verdict(claim, Status.of(holds and outcome == "none"), STATEMENTS[claim], domain, "z3, exact real algebra",
-                   seconds=time.perf_counter() - started, note=why)
+    return Verdict(
+        claim,
+        Status.of(holds and outcome == "none"),
+        STATEMENTS[claim],
+        domain,
+        "z3, exact real algebra",
+        seconds=time.perf_counter() - started,
+        note=why,
+    )
 
 
 def starts(function: BurkholderFunction, why: str) -> Verdict:

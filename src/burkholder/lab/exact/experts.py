@@ -31,7 +31,8 @@ def prove(function: ExpertAdvice) -> list[Verdict]:
                      {"one term": [p >= 0, p * (q - m) * (q - m) < 0]})
     r = solver.Real("r")
     # Σw_j log t_j ≤ Σw_j(t_j−1) ≤ 0 for t_j = e^{−ηg_j}/(d·w_j·Z): log t ≤ t−1 has its only extremum at t = 1
-    promise = settled("regret", "w in the simplex, any number of experts, all τ", "Gibbs: −⟨w,g⟩ − KL(w)/η ≤ (1/η)·log(mean e^{−ηg_j}), from log t ≤ t−1",
+    promise = settled("regret", "w in the simplex, any number of experts, all τ",
+                      "Gibbs: −⟨w,g⟩ − KL(w)/η ≤ (1/η)·log(mean e^{−ηg_j}), from log t ≤ t−1",
                       {"left of 1": [r > 0, r < 1, 1 / r - 1 < 0], "right of 1": [r > 1, 1 / r - 1 > 0]})
     return [starts(function, "the mean of e⁰ is 1, and no round was paid for"), step, convex, promise,
             *follows("sign-flip", "ŷ makes both ends of the chord equal to the mean over ±L, and F lies below its chord", step, convex),

@@ -32,8 +32,12 @@ def prove(function: Linear) -> list[Verdict]:
     found = path(function)
     by_claim = {verdict.claim: verdict for verdict in found if verdict.proved}
     if function.clock == "square" and {"3'", "convex"} <= set(by_claim):
-        found += follows("sign-flip", "ŷ makes both ends of the chord equal to the mean over ±L, and F lies below its chord",
-                         by_claim["3'"], by_claim["convex"])
+        found += follows(
+            "sign-flip",
+            "ŷ makes both ends of the chord equal to the mean over ±L, and F lies below its chord",
+            by_claim["3'"],
+            by_claim["convex"],
+        )
     if function.clock == "gradient" and "tangent" in by_claim:
         found += follows("3", "the majorant is linear in δ, and δ has mean 0", by_claim["tangent"])
     if "regret" in by_claim:
@@ -53,9 +57,11 @@ def _square(function: Linear) -> list[Verdict]:
     if function.clock == "gradient":
         return found
     X, x, R, r = z3().Reals("X x R r")  # slopes x/r ≤ X/R at 0 ≤ x ≤ X ≤ √s = 1, r² = 2−x²; then slope 1
-    inside = [x >= 0, X >= x, X <= 1, R > 0, r > 0, R * R == 2 - X * X, r * r == 2 - x * x]
-    convex = settled("convex", SPACES, "f is convex and rises in g: its slope grows from 0 to 1, without a jump at g = √s, where f = −√s",
-                     {"slope falls": [*inside, x * R > X * r], "slope above 1": [*inside, X > R]}, holds=c == 2)
+    inside = [x >= 0, x <= X, X <= 1, R > 0, r > 0, R * R == 2 - X * X, r * r == 2 - x * x]
+    why = "f is convex and rises in g: its slope grows from 0 to 1, without a jump at g = √s, where f = −√s"
+    convex = settled(
+        "convex", SPACES, why, {"slope falls": [*inside, x * R > X * r], "slope above 1": [*inside, X > R]}, holds=bool(c == 2)
+    )
     found[2] = replace(majorant, claim="3'", note="the mean over ±d of the tangent majorant")
     return [*found, convex]
 
@@ -66,24 +72,40 @@ def _davis(function: Linear) -> list[Verdict]:
     above, step = davis.majorises(nu, height), davis.step(nu, height)
     found = [_zero(function), above, step, _ball()]
     if nu is None and height is None:
-        found.append(Verdict("convex", Status.of(davis.recurrence_holds()), STATEMENTS["convex"], SPACES, "Kummer's series, exact recurrence",
-                             note="φ is even with positive coefficients, and goes on with its slope 1 at ν: convex, rising in |g|"))
+        found.append(
+            Verdict(
+                "convex",
+                Status.of(davis.recurrence_holds()),
+                STATEMENTS["convex"],
+                SPACES,
+                "Kummer's series, exact recurrence",
+                note="φ is even with positive coefficients, and goes on with its slope 1 at ν: convex, rising in |g|",
+            )
+        )
     return found
 
 
 def _adaptive(function: Linear) -> list[Verdict]:
     step = adaptive.everywhere()
     g, D = z3().Reals("g D")
-    convex = settled("convex", SPACES, "exp(g²/2D) rises in g and has the second derivative (1/D + g²/D²)·exp(g²/2D)",
-                     {"curved down": [D > 0, 1 / D + g * g / (D * D) < 0]})
+    convex = settled(
+        "convex",
+        SPACES,
+        "exp(g²/2D) rises in g and has the second derivative (1/D + g²/D²)·exp(g²/2D)",
+        {"curved down": [D > 0, 1 / D + g * g / (D * D) < 0]},
+    )
     return [_zero(function), _itself(), step, convex, adaptive.promise()]
 
 
 def _quadratic(function: Linear) -> list[Verdict]:
     c, norm = function.geometry.smoothness, type(function.geometry) is PNorm
     G, D, p, u, k = z3().Reals("G D p u k")
-    promise = settled("regret", "every w, every dimension, all τ", "u·g ≤ (c/2)u² + g²/(2c), the square of cu−g",
-                      {"square": [k > 0, u * G > k * u * u / 2 + G * G / (2 * k)]})
+    promise = settled(
+        "regret",
+        "every w, every dimension, all τ",
+        "u·g ≤ (c/2)u² + g²/(2c), the square of cu−g",
+        {"square": [k > 0, u * G > k * u * u / 2 + G * G / (2 * k)]},
+    )
     convex = settled("convex", SPACES, "the square of a norm is convex", {"square": [G * G < 0]})
     if norm:
         step = smoothness.everywhere(c)
@@ -107,8 +129,12 @@ def _itself() -> Verdict:
 def _ball() -> Verdict:
     """−⟨w,g⟩ ≤ R‖g‖ and A = cR√s leave V = R(‖g‖ − c√s)."""
     G, w, R, s, c = z3().Reals("G w R s c")
-    return settled("regret", BALL, "Cauchy–Schwarz: −⟨w,g⟩ ≤ R‖g‖; V = R(‖g‖ − c√s) and A = cR√s",
-                   {"ball": [G >= 0, w >= 0, w <= R, s >= 0, c >= 0, w * G - c * R * s > R * (G - c * s)]})
+    return settled(
+        "regret",
+        BALL,
+        "Cauchy–Schwarz: −⟨w,g⟩ ≤ R‖g‖; V = R(‖g‖ − c√s) and A = cR√s",
+        {"ball": [G >= 0, w >= 0, w <= R, s >= 0, c >= 0, w * G - c * R * s > R * (G - c * s)]},
+    )
 
 
 Path = Callable[[Linear], list[Verdict]]

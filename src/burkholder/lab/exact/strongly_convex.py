@@ -29,9 +29,11 @@ def prove(function: StronglyConvex) -> list[Verdict]:
     a, b, B, d, q = z3().Reals("a b B d q")  # k(ŷ) = a − bŷ; at an end the derivative d points outward
     root = {"root": [b != 0, a * a <= B * B * b * b, q * b == a, d * (a - b * q) > 0]}
     ends = {f"end {sign}": [B > 0, a * sign < 0, a * a > B * B * b * b, d * sign >= 0, d * (a - b * sign * B) > 0] for sign in (1, -1)}
-    rule = settled("closed-form", "every finite B > 0, |δ| ≤ L", "U after the round is even in δ but for δk(ŷ)/(1+t), and δk(ŷ) ≤ 0", {**root, **ends})
+    rule = settled("closed-form", "every finite B > 0, |δ| ≤ L",
+                   "U after the round is even in δ but for δk(ŷ)/(1+t), and δk(ŷ) ≤ 0", {**root, **ends})
     t, u, v = z3().Reals("t u v")  # one eigenvalue t of M: −vu − ½tv² ≤ ½u²/t
-    promise = settled("regret", "every w, every dimension, all τ that play reaches", "½(Mv+τ₁)ᵀM⁻¹(Mv+τ₁) ≥ 0, v = (1,w), in the eigenvectors of M",
+    promise = settled("regret", "every w, every dimension, all τ that play reaches",
+                      "½(Mv+τ₁)ᵀM⁻¹(Mv+τ₁) ≥ 0, v = (1,w), in the eigenvectors of M",
                       {"square": [t > 0, -v * u * t - t * t * v * v / 2 > u * u / 2]})
     found = [starts(function, "τ₁ = 0 and log det(λI/λ) = 0"), step, promise]
     if step.proved and rule.proved:

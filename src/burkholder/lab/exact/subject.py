@@ -79,4 +79,5 @@ def _plain(value: Any) -> bool:
     if type(value) is frozenset:
         return all(type(part) is str for part in value)
     return type(value) in RECORDS and all(
-        (type(part) is float and math.isfinite(part)) or (type(part) is int and abs(part) < 10**15) for part in tuple.__iter__(value))
+        (type(part) is float and math.isfinite(part)) or (type(part) is int and abs(part) < 10**15) for part in tuple.__iter__(value)
+    )

@@ -54,7 +54,8 @@ def young(p: int) -> Verdict:
         for j, b in enumerate(factor):
             whole[i + j] += a * b
     holds = whole == [p - 1, -p, *[0] * (p - 2), 1] if p > 2 else whole == [1, -2, 1]
-    return Verdict("regret", Status.of(holds and min(factor) > 0), STATEMENTS["regret"], "‖w‖_{p/(p−1)} ≤ R, one stretch (frozen = spent = 0)",
+    return Verdict("regret", Status.of(holds and min(factor) > 0), STATEMENTS["regret"],
+                   "‖w‖_{p/(p−1)} ≤ R, one stretch (frozen = spent = 0)",
                    "rational: an identity of polynomials", note="Hölder, and t ≤ (t^p + p − 1)/p")
 
 
@@ -109,7 +110,8 @@ def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -
         "y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - constant(b ** int(p))],
         "y = 0": [x == 1, constant(a) < 1],
     }, 10.0)
-    statement, witness = f"U_{p} ≥ |x|^{p} − β^{p}·|y|^{p}, α = {shown(a if alpha is None else alpha)}, β = {shown(b if beta is None else beta)}", None
+    witness = None
+    statement = f"U_{p} ≥ |x|^{p} − β^{p}·|y|^{p}, α = {shown(a if alpha is None else alpha)}, β = {shown(b if beta is None else beta)}"
     if outcome == "found" and point is not None:
         for denominator in (100, 10**6, 10**12):
             place = point["x"].limit_denominator(denominator)
