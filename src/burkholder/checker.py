@@ -41,7 +41,7 @@ KINDS: dict[str, dict[str, type]] = {
 # C is the constant, a the mean-zero variable, e, e1, e2, … are signs, h_x is the step of x in a smooth norm
 NAME, SIGN, RATIONAL = re.compile("(h_)?[A-Za-z][A-Za-z0-9]*"), re.compile("e[0-9]*"), re.compile("-?[0-9]+(/[0-9]+)?")
 # characters of a number, a polynomial or a name; of a file; nesting; exponents; and operations, about a second's worth
-LONGEST, LARGEST, DEEPEST, POWER, WORK = 4000, 2_000_000, 200, 64, 180_000
+LONGEST, LARGEST, DEEPEST, POWER, WORK = 4000, 2_000_000, 200, 64, 120_000
 
 
 class Rejected(ValueError):
@@ -171,8 +171,11 @@ def parse(text: Any) -> Poly:
             return walk(node.left, depth + 1) ** right
         raise Rejected(f"{text[:80]!r} is not a polynomial with rational coefficients")
 
-    with metered():
-        return walk(ast.parse(text.strip(), mode="eval").body, 0)
+    try:
+        with metered():
+            return walk(ast.parse(text.strip(), mode="eval").body, 0)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise Rejected(f"{text[:40]!r} is not a polynomial: {error}") from None
 
 
 def mean(p: Poly, signs: set[str]) -> Poly:
@@ -213,6 +216,9 @@ def stated(problem: Any) -> tuple[str, dict[str, Poly]]:
             raise Rejected(f"the name {name!r} is reserved: h_ marks the steps of a smooth norm")
         if (name in steps or not steps) and (SIGN.fullmatch(name) or name == "a" or (name == "C" and (name in steps or "norm" in found))):
             raise Rejected(f"the name {name!r} is reserved: e, e1, … are signs, a is the mean-zero variable, C the constant")
+    jumps = {name for key, p in found.items() if key.startswith("step of ") for name in p.variables()}
+    if set(steps) & jumps or "C" in jumps or ("a" in jumps) != (kind == "general"):
+        raise Rejected("steps may not use the names of their sums, nor C, nor (unless general) a")
     seen: set[str] = set()
     for m, c in (item for name in steps for item in sorted(found[f"step of {name}"].items())):
         fresh = {n for n, k in m if k % 2 and (SIGN.fullmatch(n) or n == "a")} - seen
@@ -255,8 +261,6 @@ def conditions(problem: Any, u: Poly, constant: Fraction) -> list[Condition]:
         else:
             steps = {name: given[f"step of {name}"] for name in problem["statistic"]}
             state, jumps = set(steps), {name for step in steps.values() for name in step.variables()}
-            if state & jumps or "C" in jumps or ("a" in jumps) != (kind == "general"):
-                raise Rejected("steps may not use the names of their sums, nor C, nor (unless general) a")
             cone = frozenset(name for name, step in steps.items() if step.plainly_nonnegative())
             moved = u.at(**{name: variable(name) + step for name, step in steps.items()})
             if kind == "general":
@@ -289,8 +293,8 @@ def statement(problem: Any, constant: Fraction | None = None) -> str:
     steps = {name: given[f"step of {name}"] for name in problem["statistic"]}
     names = sorted({name for step in steps.values() for name in step.variables()})
     parts = [f"{', '.join(tossed)} {signs}"] if (tossed := [name for name in names if SIGN.fullmatch(name)]) else []
-    past = "all that came before and the signs of the round" if tossed else "all that came before"
-    parts += [f"a bounded, of any law with mean 0 given {past}"] * ("a" in names)
+    apart = ", independent of the signs of the round" if tossed else ""
+    parts += [f"a bounded, of any law with mean 0 given all that came before{apart}"] * ("a" in names)
     free = [name for name in names if name != "a" and name not in tossed]
     parts += [f"{', '.join(free)} chosen before the round from everything seen, every earlier sign and step included, bounded"] * bool(free)
     return f"E[{v}] ≤ 0, {', '.join(f'{name} = Σ ({step})' for name, step in steps.items())}: {'; '.join(parts)}"

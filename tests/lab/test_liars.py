@@ -74,6 +74,45 @@ def overriding(name: str, method: str, lie: Lie) -> BurkholderFunction:
     return made
 
 
+class Chameleon(type):
+    """The class of classes that say they are any class."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    def __hash__(cls) -> int:
+        return hash(functions.SquareFunction)
+
+
+class Hiding(dict[str, Any]):
+    """A dictionary that does not speak of `value`."""
+
+    def items(self) -> Any:
+        return {key: item for key, item in super().items() if key != "value"}.items()
+
+    def __iter__(self) -> Any:
+        return iter(dict(self.items()))
+
+
+def test_classes_and_dictionaries_that_answer_for_themselves_are_not_believed() -> None:
+    honest = functions.get("adagrad")
+    liar = Chameleon("SquareFunction", (functions.SquareFunction,), {"value": lambda self, tau: tau[0]})
+    made = liar.__new__(liar)
+    made.__dict__.update(vars(honest))
+    quiet(made)
+    hidden = functions.get("adagrad")
+    hidden.__dict__ = Hiding(vars(hidden), value=lambda tau: tau[0])
+    assert float(hidden.value((np.ones(()), np.ones(1), np.ones(1)))) == 1.0  # the lie is told
+    quiet(hidden)
+    number = Chameleon("float", (float,), {})(2.0)
+    odd = functions.get("adagrad")
+    odd.lipschitz = number
+    quiet(odd)
+    odd = functions.get("adagrad")
+    odd.potential = odd.potential._replace(constant=number)
+    quiet(odd)
+
+
 def quiet(function: BurkholderFunction) -> None:
     """Nothing is proved of it, and verification says why."""
     assert proofs(function) == []

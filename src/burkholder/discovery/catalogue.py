@@ -31,6 +31,8 @@ def decoupled(p: int) -> Problem:
 
 
 def smoothness(p: int, d: int = 2) -> Problem:
+    if type(d) is not int or not 1 <= d <= 12:
+        raise BadInput("d", d, "give a dimension between 1 and 12")
     norm = " + ".join(f"x{i}**{p}" for i in range(1, d + 1))
     name = f"smoothness-{p}" + (f"-dimension-{d}" if d != 2 else "")
     # p-1 is best for one step, from dimension 2 on; in dimension 1 the step needs 1
@@ -88,7 +90,7 @@ def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
         return CATALOGUE[text]()
     if text in FAMILIES:
         p = parameters.get("p", 2)
-        if not isinstance(p, int) or not 2 <= p <= 64:
+        if type(p) is not int or not 2 <= p <= 64:
             raise BadInput("p", p, "give an integer between 2 and 64")
         if text not in ("zigzag", "orthogonal") and p % 2:
             raise BadInput("p", p, f"{text} needs an even p, for its target to be a polynomial")

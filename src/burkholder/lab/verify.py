@@ -195,6 +195,6 @@ def _dims(function: Any, dims: Sequence[int] | None) -> tuple[int, ...]:
         shape = getattr(function, "shape", None)
         dims = entry.dims if entry else (shape[0] * shape[1],) if shape else (1, 2, 3)
     chosen = tuple(int(dim) for dim in dims)
-    if not chosen or min(chosen) < 1:
-        raise BadInput("dims", dims, "give dimensions of at least 1")
+    if not chosen or min(chosen) < 1 or max(chosen) > 10_000:
+        raise BadInput("dims", dims, "give dimensions from 1 to 10,000")
     return chosen

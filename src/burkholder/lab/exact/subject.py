@@ -51,12 +51,15 @@ def objection(function: Any) -> str | None:
     'Mine is not a class that a proof exists for: proofs are about the very functions of the catalogue'
     """
     kind = type(function)
-    if kind not in BUILT:
+    found = next((how for known, how in BUILT.items() if known is kind), None)  # a metaclass may answer == as it likes
+    if found is None:
         return f"{kind.__name__} is not a class that a proof exists for: proofs are about the very functions of the catalogue"
     if changed := seal.altered():
         return f"{changed[0]} was changed since it was imported: proofs are about the mathematics as it was written"
-    build, read = BUILT[kind]
+    build, read = found
     own = vars(function)
+    if type(own) is not dict:
+        return "the attributes of this object are not kept in a plain dictionary"
     for name, value in own.items():
         if name not in WORDS and not _plain(value):
             return f"{name} of this object is not a plain constant"
@@ -70,14 +73,19 @@ def objection(function: Any) -> str | None:
     return None
 
 
+def _is(kind: type, *kinds: type) -> bool:
+    return any(kind is known for known in kinds)
+
+
 def _plain(value: Any) -> bool:
     """Numbers and words of Python's own types, and records of them: nothing that could answer for itself."""
-    if type(value) is float:
+    kind = type(value)
+    if kind is float:
         return not math.isnan(value)
-    if type(value) in (int, bool, str, type(None)):
-        return True
-    if type(value) is frozenset:
+    if kind is frozenset:
         return all(type(part) is str for part in value)
-    return type(value) in RECORDS and all(
-        (type(part) is float and math.isfinite(part)) or (type(part) is int and abs(part) < 10**15) for part in tuple.__iter__(value)
-    )
+    if _is(kind, *RECORDS):
+        return all(
+            (type(part) is float and math.isfinite(part)) or (type(part) is int and abs(part) < 10**15) for part in tuple.__iter__(value)
+        )
+    return _is(kind, int, bool, str, type(None))

@@ -94,8 +94,8 @@ def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -
     ('proved', 'refuted')
     """
     started = time.perf_counter()
-    if p != int(p) or p < 2:
-        raise BadInput("p", p, "give a whole number ≥ 2")
+    if p != int(p) or not 2 <= p <= 64:
+        raise BadInput("p", p, "give a whole number from 2 to 64")
     n = int(p) - 1
     a = p * Fraction(n, p) ** n if alpha is None else rational(alpha)
     b = Fraction(n) if beta is None else rational(beta)
