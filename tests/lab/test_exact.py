@@ -28,7 +28,7 @@ TRUE: dict[str, Callable[[], Verdict]] = {
     "l_4 smoothness": smoothness.l4,
     "l_4 smoothness in five dimensions": lambda: smoothness.l4(3, 5),
     "strongly convex": strongly_convex.scalar,
-    "two experts": experts.two,
+    "experts": experts.anyone,
     "adaptive, everywhere": adaptive.everywhere,
     "adaptive, on a box": lambda: adaptive.box(reach=3.0),
     "Davis/Wang": davis.step,
@@ -44,7 +44,7 @@ WRONG: dict[str, Callable[[], Verdict]] = {
     "V above U_sq": lambda: square.majorises(outer="1.95"),
     "l_4 smoothness −1 %": lambda: smoothness.l4("2.97"),
     "strongly convex −1 %": lambda: strongly_convex.scalar("0.495"),
-    "two experts −1 %": lambda: experts.two("0.495"),
+    "experts −1 %": lambda: experts.anyone("0.495"),
     "adaptive, exponent +1 %": lambda: adaptive.box(exponent="0.505"),
     "adaptive, growth −5 %": lambda: adaptive.box(growth="0.95"),
     "Davis/Wang, ν = 1.3": lambda: davis.step(nu="1.3"),
@@ -86,7 +86,7 @@ def test_a_wrong_constant_is_never_proved_even_without_a_witness() -> None:
 def test_safe_constants_are_still_proved() -> None:
     assert smoothness.l4("3.1").proved
     assert strongly_convex.scalar("0.6").proved
-    assert experts.two("0.6").proved
+    assert experts.anyone("0.6").proved
     assert adaptive.everywhere(growth="1.05").proved
     assert adaptive.box(exponent="0.475", reach=3.0).proved
 
@@ -231,9 +231,13 @@ WITH_PROOFS = (
     "square-function",
     "square-function-coordinates",
     "square-function-paper",
+    "square-function-paper-coordinates",
     "adagrad",
     "adagrad-norm",
     "adaptive",
+    "adaptive-coordinates",
+    "smoothness",
+    "smoothness-tangent",
     "smoothness-l4",
     "strongly-convex",
     "experts",
@@ -251,10 +255,12 @@ def test_catalogue_entries_with_a_proof_path_are_proved(name: str) -> None:
 def test_proofs_follow_the_constants_of_the_function_they_are_given() -> None:
     wrong = functions.SquareFunction(version="tangent")
     wrong.potential = wrong.potential._replace(constant=1.9)
-    assert all(verdict.refuted for verdict in proofs(wrong))
+    said = {verdict.claim: verdict for verdict in proofs(wrong)}
+    assert said["2"].refuted and said["tangent"].refuted and "3" not in said
     curved = functions.StronglyConvex(curvature=0.5, lipschitz=2.0, constant=3.8)  # 5 % below L²/2ρ = 4
-    assert proofs(curved)[0].refuted
-    assert proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7))[0].proved
+    said = {verdict.claim: verdict for verdict in proofs(curved)}
+    assert said["3'"].refuted and "closed-form" not in said
+    assert all(verdict.proved for verdict in proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7)))
     assert proofs(functions.ZigZag(p=1.5)) == []
     bent = functions.ZigZag(p=3.0)
     bent.beta *= 0.95

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.checker import Poly, digest, positive_semidefinite, verify
+from burkholder.checker import FORMAT, Poly, digest, positive_semidefinite, verify
 from burkholder.discovery.monomials import monomial, text, written
 from burkholder.discovery.program import Block, Program, Solution, Vector
 from burkholder.errors import MissingExtra
 
-FORMAT = "burkholder certificate 1"
 Exact = tuple[list[Fraction], list[list[list[Fraction]]]]  # θ, and the lower triangle of each Gram matrix
 
 

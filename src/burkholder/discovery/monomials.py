@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
-from math import comb, lcm
+from itertools import combinations, islice, product
+from math import lcm
 
 import numpy as np
 from scipy.optimize import linprog
@@ -44,12 +44,7 @@ def written(p: Poly) -> str:
     >>> written(parse("(x - 3*y)**2"))
     'x**2 - 6*x*y + 9*y**2'
     """
-    total = ""
-    for powers, c in sorted(p.items(), key=lambda item: [(name, -k) for name, k in item[0]] or [("~", 0)]):
-        size = "*".join([str(abs(c))] * (abs(c) != 1 or not powers) + [text(powers)] * bool(powers))
-        sign = (" - " if c < 0 else " + ") if total else ("-" if c < 0 else "")
-        total += sign + size
-    return total or "0"
+    return str(p)
 
 
 def weights(problem: Problem, with_target: bool = True) -> dict[str, int] | None:
@@ -116,13 +111,9 @@ def candidates(problem: Problem) -> list[Monomial]:
     weight = [scale[name] if scale else 1 for name in state]
     exactly = graded is not None and problem.degree is None
     degree = problem.degree or max(int(np.dot(weight, exponents(m, state))) for m in parse(problem.target))
-    if comb(len(state) + degree // min(weight), len(state)) > LARGEST_BASIS:
+    powers = list(islice(_compositions(weight, degree, exactly), LARGEST_BASIS + 1))
+    if len(powers) > LARGEST_BASIS:
         raise BadInput("degree", degree, f"U could have over {LARGEST_BASIS} coefficients; lower it")
-    powers = [
-        k
-        for k in product(*(range(degree // w + 1) for w in weight))
-        if (np.dot(weight, k) == degree if exactly else np.dot(weight, k) <= degree)
-    ]
     if not any(m in ((), (("C", 1),)) for m in parse(problem.target)):
         powers = [k for k in powers if any(k)]  # V(0) = 0 ≤ U(0) ≤ 0: no constant term
     if len(powers) > LARGEST_U:
@@ -136,6 +127,17 @@ def candidates(problem: Problem) -> list[Monomial]:
         invariant += [tuple(np.add(exponents(m, names), exponents(((name, 1),), names))) for m in step]
     flips = parities(invariant, len(names))
     return [m for m in (monomial(k, state) for k in powers) if not any(even(exponents(m, names), flips))]
+
+
+def _compositions(weight: Sequence[int], degree: int, exactly: bool) -> Iterator[Exponents]:
+    """Exponents of weighted degree `degree`, or up to it, in lexicographic order."""
+    if not weight:
+        if degree == 0 or not exactly:
+            yield ()
+        return
+    for k in range(degree // weight[0] + 1):
+        for rest in _compositions(weight[1:], degree - k * weight[0], exactly):
+            yield (k, *rest)
 
 
 def blocks(support: set[Exponents], cone: Sequence[bool]) -> list[tuple[Exponents, list[Exponents]]]:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from burkholder.checker import Poly, Rejected, conditions, parse
+from burkholder.checker import KINDS, WORK, Poly, Rejected, conditions, metered, parse, statement
 from burkholder.errors import BadInput
 
-MARTINGALES = ("dyadic", "general", "zigzag", "orthogonal", "smooth", "logarithmic")
+MARTINGALES = tuple(KINDS)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class Problem:
     degree: int | None = None
     scale: Mapping[str, Fraction | int] = field(default_factory=dict)
     known: float | Fraction | int | None = None
-    words: str = ""
 
     def __post_init__(self) -> None:
         if self.martingale not in MARTINGALES:
@@ -45,12 +44,13 @@ class Problem:
             raise BadInput("statistic", {}, "give a step for each coordinate of the state, {'x': 'e*d', ...}")
         if self.martingale not in ("dyadic", "general") and self.statistic:
             raise BadInput("statistic", dict(self.statistic), f"the steps of {self.martingale} problems are fixed")
-        if self.power < 1:
+        if type(self.power) is not int or self.power < 1:
             raise BadInput("power", self.power, "give a positive integer")
-        if self.degree is not None and self.degree < 1:
+        if self.degree is not None and (type(self.degree) is not int or self.degree < 1):
             raise BadInput("degree", self.degree, "give a positive integer")
         try:
-            at = [conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1, 2)]
+            with metered(WORK // 4):
+                at = [conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1, 2)]
         except (Rejected, SyntaxError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
             raise BadInput("problem", self.statement(), str(error)) from None
         steps = [[second - first for (_, first, _), (_, second, _) in zip(*pair)] for pair in pairwise(at)]
@@ -82,6 +82,11 @@ class Problem:
         if self.martingale == "logarithmic":
             return {"x": parse("e*d"), "m": parse("d**2")}
         return {name: parse(text) for name, text in self.statistic.items()}
+
+    @property
+    def words(self) -> str:
+        """The inequality that a proof would prove, as the checker words it."""
+        return statement(self.statement())
 
     def statement(self) -> dict[str, Any]:
         """What a certificate must repeat: enough to rebuild every condition, and nothing else."""

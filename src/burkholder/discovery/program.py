@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
-from burkholder.checker import Monomial, Poly, conditions
+from burkholder.checker import WORK, Monomial, Poly, Rejected, conditions, metered
 from burkholder.discovery import monomials
 from burkholder.discovery.monomials import Exponents, exponents
 from burkholder.discovery.problems import Problem
@@ -72,9 +72,13 @@ class Program:
         self.unknowns = monomials.candidates(problem)
         stated = problem.statement()
         zero, one = Fraction(0), Fraction(1)
-        base = conditions(stated, Poly(), zero)
-        slope = conditions(stated, Poly(), one)
-        pieces = [conditions(stated, Poly({m: one}), zero) for m in self.unknowns]
+        try:
+            with metered(WORK // 4):
+                base = conditions(stated, Poly(), zero)
+                slope = conditions(stated, Poly(), one)
+                pieces = [conditions(stated, Poly({m: one}), zero) for m in self.unknowns]
+        except Rejected as error:
+            raise BadInput("problem", problem.name, str(error)) from None
         self.scale = {name: Fraction(value) for name, value in problem.scale.items()}
         self.shapes: list[Shape] = []
         self.blocks: list[Block] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burkholder.checker import Poly, number, parse, verify
+from burkholder.checker import Poly, number, parse, statement, verify
 from burkholder.discovery.monomials import written
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
@@ -95,6 +95,11 @@ class Found:
         return isinstance(known, (int, Fraction)) and self.exact == known
 
     @property
+    def statement(self) -> str:
+        """The inequality that the certificate proves, as the checker words it."""
+        return statement(self.certificate.data["problem"], self.exact)
+
+    @property
     def function(self) -> FoundFunction:
         """U; for a smooth norm, where U = V, there is no unknown polynomial and this is zero."""
         u = sum((parse(m) * number(Fraction(c)) for m, c in self.certificate.data["U"].items()), Poly())
@@ -109,6 +114,7 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
+            "statement": self.statement,
             "constant": self.constant,
             "known": self.known,
             "exact": str(self.exact),
@@ -124,8 +130,8 @@ class Found:
         if self.exact.denominator != 1:
             about += f" = {self.constant:.10g}"
         if self.known is not None:
-            about += ", which is sharp" if self.sharp else f" (sharp: {self.known:.10g})"
-        lines = [about, f"  {self.problem.words}"] if self.problem.words else [about]
+            about += ", best possible by theory" if self.sharp else f" (best possible by theory: {self.known:.10g})"
+        lines = [about, f"  {self.statement}"]
         if self.problem.state:
             u = str(self.function)
             lines.append(f"  U = {u}" if len(u) < 200 else f"  U has {len(self.function.polynomial)} terms")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingExtra
+from ..errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
     from .sharp.result import SharpConstant
@@ -28,8 +28,10 @@ def against(found: SharpConstant, path: str | Path | None = None) -> Any:
     figure = _figure()
     axes = figure.add_subplot()
     t = np.linspace(1e-6, 1 - 1e-6, 2001)
-    if found.program is None:
+    if found.problem.moves == "smooth":
         _smoothness(axes, found)
+    elif found.program is None:
+        raise BadInput("name", found.name, "its state has three coordinates, and this picture two")
     else:
         power = found.problem.power(found.constant)
         target = found.problem.target(t, 1 - t, power)

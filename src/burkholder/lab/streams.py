@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from burkholder.functions.base import BurkholderFunction
-from burkholder.lab.exact.recheck import Rows, stream_excess
+from burkholder.lab.claims import STATEMENTS
+from burkholder.lab.exact.recheck import Rows, judge, stream_excess
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import overrides, within
 from burkholder.lab.search import CLEAR, TOLERANCE
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
-STATEMENT = "Σδŷ − ⟨w,Σδx⟩ − A(w) ≤ V(ζ_n) for every comparator w"
 STREAMS = 512
 COMPARATORS = 16
 
@@ -27,7 +27,7 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
     """Play random streams of 1 to 30 rounds and compare."""
     function = guard.inner
     if not overrides(function, "bound"):
-        return Verdict("streams", Status.UNCHECKED, STATEMENT, note="the function states no bound A")
+        return Verdict("streams", Status.UNCHECKED, STATEMENTS["streams"], note="the function states no bound A")
     started, spent, tried, worst = time.perf_counter(), time.thread_time(), 0, -np.inf
     witness: Witness | None = None
     doubts = 0  # violations that turned out to be rounding
@@ -42,7 +42,7 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
         worst = max(worst, float(relative[k]))
         if relative[k] > TOLERANCE and doubts < 20:
             one = [(x[[k % STREAMS]], yhat[[k % STREAMS]], delta[[k % STREAMS]]) for x, yhat, delta in rows]
-            found = _witness(guard, rng, one, w[[k]], dim)
+            found = _witness(guard, rng, one, w[[k]], dim, float(relative[k]))
             doubts += found is None
             witness = found or witness
             if found and relative[k] > CLEAR:
@@ -51,13 +51,13 @@ def streams(guard: Guard, dims: tuple[int, ...], seconds: float, points: int, rn
     return Verdict(
         "streams",
         status,
-        STATEMENT,
+        STATEMENTS["streams"],
         f"streams of 1 to 30 rounds in dimensions {dims}",
         witness=witness,
         points=tried,
         seconds=time.perf_counter() - started,
         worst=worst,
-        note=f"{doubts} residuals above 1e-9 were rounding" if doubts and not witness else "",
+        note=f"{doubts} residuals above 1e-9 could not be told from rounding" if doubts and not witness else "",
     )
 
 
@@ -124,15 +124,19 @@ def _relative(guard: Guard, state: list[np.ndarray], w: np.ndarray) -> np.ndarra
         return np.where(np.isfinite(residual), residual / np.maximum(size, 1e-300), -np.inf)
 
 
-def _witness(guard: Guard, rng: np.random.Generator, one: Rows, w: np.ndarray, dim: int) -> Witness | None:
-    """One stream as a witness, unless a jitter of 1e-11 or ball arithmetic takes the violation away."""
-    amount = float(_residual(guard, _play(guard, one, dim), w)[0][0])
+def _witness(guard: Guard, rng: np.random.Generator, one: Rows, w: np.ndarray, dim: int, relative: float) -> Witness | None:
+    """One stream as a witness, unless ball arithmetic, or for want of it a jitter of 1e-11, takes the violation away."""
+    end = _play(guard, one, dim)
+    amount = float(_residual(guard, end, w)[0][0])
+    # beside the numbers inside U, which may be far larger than U and the regret
+    relative = min(relative, amount / max(float(guard.magnitude(tuple(end[2:]))[0]), 1e-300))
     jitter = [(x * (1 + 1e-11 * rng.standard_normal((32, 1))), np.repeat(yhat, 32), np.repeat(delta, 32)) for x, yhat, delta in one]
     near, _ = _residual(guard, _play(guard, jitter, dim), np.repeat(w, 32, axis=0))
-    certified = stream_excess(guard.inner, one, w, dim)
-    if not np.all(near > 0.3 * amount) or (certified is not None and certified <= 0):
+    stable = bool(np.all(near > 0.3 * amount))
+    verdict = judge(stream_excess(guard.inner, one, w, dim, amount), amount, relative, stable)
+    if isinstance(verdict, str):
         return None
-    amount, arithmetic = (amount, "float64") if certified is None else (certified, "ball arithmetic")
+    amount, arithmetic = verdict[0], verdict[1].removesuffix(", relative")
     return Witness(
         {
             "x": [x[0].tolist() for x, _, _ in one],

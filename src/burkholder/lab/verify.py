@@ -14,24 +14,14 @@ from burkholder.functions import CATALOGUE, REFUTED, properties
 from burkholder.functions import get as named
 from burkholder.functions.base import CLOSED, BurkholderFunction
 from burkholder.functions.properties import Points
-from burkholder.lab.exact.recheck import excess
+from burkholder.lab.claims import STATEMENTS
+from burkholder.lab.exact.recheck import excess, judge, start
 from burkholder.lab.guard import Guard
 from burkholder.lab.places import Sampler, cut, overrides
 from burkholder.lab.search import TOLERANCE, finite, genuine, search, tidy
 from burkholder.lab.streams import reads_regret, streams
 from burkholder.lab.verdicts import Report, Status, Verdict, Witness
 
-STATEMENTS = {
-    "1": "U(ζ₀) ≤ 0",
-    "2": "U(τ) ≥ V(τ)",
-    "3": "E U(τ+T(z,α)) ≤ U(τ) for every mean-zero α on [−L,L]",
-    "3'": "E U(τ+T(z,εL)) ≤ U(τ) for a random sign ε",
-    "convex": "α ↦ U(τ+T(z,α)) is convex",
-    "sign-flip": "S3: with the sign-flip prediction U never rises",
-    "tangent": "S4: U(τ+T) ≤ U(τ) + δŷ + δ⟨∇,x⟩ for every δ in [−L,L]",
-    "closed-form": "with the function's own rule U never rises",
-    "regret": "Σδŷ − ⟨w,Σδx⟩ − A(w) ≤ V(τ) at every state, for every comparator w",
-}
 PASSES = (0.15, 0.85)  # every claim gets a quick look before any gets a long one
 Property = Callable[[BurkholderFunction, Points], np.ndarray]
 
@@ -65,11 +55,11 @@ def verify(
     verdicts: list[Verdict] = []
     notes: list[str] = []
     if exact:
-        from burkholder.lab.exact import proofs
+        from burkholder.lab.exact import objection, proofs
 
         verdicts += proofs(function)
         if not verdicts:
-            notes.append("no exact proof is known for this function")
+            notes.append(f"no exact proof: {objection(function) or 'none is known for this function'}")
     rng = np.random.default_rng(seed)
     guard = Guard(function)
     guard.value(tuple(part[None] for part in guard.zero(chosen[0])))  # fails early and plainly
@@ -142,8 +132,13 @@ def _start(guard: Guard, dims: tuple[int, ...]) -> Verdict:
     for dim in dims:
         tau = tuple(part[None] for part in guard.zero(dim))
         value = float(guard.value(tau)[0])
-        if value > max(worst, TOLERANCE):
-            witness = Witness({f"tau[{k}]": part[0].tolist() for k, part in enumerate(tau)}, value)
+        enclosed = start(guard.inner, dim) if value > 0 else None
+        certified = enclosed is not None and enclosed.lower > 0  # however little it is
+        # at ζ₀ little is computed: 1e-12 of the terms, where the function names their size, is far above rounding
+        most = min(TOLERANCE, 1e-12 * float(guard.magnitude(tau)[0])) if guard.measured else TOLERANCE
+        if value > worst and (certified or value > most):
+            amount, arithmetic = (enclosed.lower, "ball arithmetic") if enclosed and certified else (value, "float64")
+            witness = Witness({f"tau[{k}]": part[0].tolist() for k, part in enumerate(tau)}, amount, arithmetic)
         worst = max(worst, value)
     status = Status.REFUTED if witness else Status.NOT_REFUTED
     return Verdict("1", status, STATEMENTS["1"], f"dimensions {dims}", witness=witness, points=len(dims), worst=worst)
@@ -170,15 +165,15 @@ def _witness(
     name: str, residual: Callable[[Points], np.ndarray], function: BurkholderFunction, sampler: Sampler, point: Points
 ) -> tuple[Witness | None, str]:
     """The violation at a point a person can type, evaluated again in balls where that can be done."""
-    if not genuine(residual, sampler, point):
-        return None, "the worst residual changes sign under a jitter of 1e-11: rounding"
-    point, digits = tidy(residual, sampler, point)
-    certified = excess(function, name, point)
-    if certified is not None and certified <= 0:
-        return None, "the worst residual in floats is none in ball arithmetic: rounding"
-    amount = float(residual(point)[0]) if certified is None else certified
-    arithmetic = "float64, relative" if certified is None else "ball arithmetic at these numbers"
-    return Witness(_typed(name, point, digits), amount, arithmetic), ""
+    note = ""
+    for place, digits in (tidy(residual, sampler, point), (point, 17)):  # a short point if it will do, else the point itself
+        relative = float(residual(place)[0])
+        stable = relative > TOLERANCE and genuine(residual, sampler, place)
+        verdict = judge(excess(function, name, place), relative, relative, stable)
+        if not isinstance(verdict, str):
+            return Witness(_typed(name, place, digits), *verdict), ""
+        note = verdict
+    return None, note
 
 
 def _typed(name: str, point: Points, digits: int) -> dict[str, Any]:
@@ -210,6 +205,6 @@ def _dims(function: Any, dims: Sequence[int] | None) -> tuple[int, ...]:
         shape = getattr(function, "shape", None)
         dims = entry.dims if entry else (shape[0] * shape[1],) if shape else (1, 2, 3)
     chosen = tuple(int(dim) for dim in dims)
-    if not chosen or min(chosen) < 1:
-        raise BadInput("dims", dims, "give dimensions of at least 1")
+    if not chosen or min(chosen) < 1 or max(chosen) > 10_000:
+        raise BadInput("dims", dims, "give dimensions from 1 to 10,000")
     return chosen

@@ -15,11 +15,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from burkholder.errors import BadInput
 from burkholder.lab.exact import lemmas
 from burkholder.lab.exact.boxes import nonpositive
+from burkholder.lab.exact.consequences import settled
 from burkholder.lab.exact.reals import Number, ball, constant, decide, flint, rational, z3
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
@@ -77,6 +79,7 @@ def box(exponent: Number = "1/2", growth: Number = 1, reach: float = 4.0, second
     return Verdict("3'", status, _statement(step), domain, arithmetic, witness, points=found.boxes, seconds=found.seconds, note=note)
 
 
+@cache
 def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20.0) -> Verdict:
     """All g: with y = θx·sin 2φ/√k, log cosh y ≤ y²/2, and with q = tan²φ, log(1+q) ≥ q/(1+q).
 
@@ -98,6 +101,23 @@ def everywhere(exponent: Number = "1/2", growth: Number = 1, seconds: float = 20
         f"z3 nlsat, with {lemmas.LOG} and {lemmas.COSH}",
         seconds=time.perf_counter() - started,
         note="" if proved else "the two lemmas do not suffice at these constants",
+    )
+
+
+def promise(seconds: float = 10.0) -> Verdict:
+    """A(w) = κ + u√(2D·ln(1+q)), q = uD/(κ√v), against sup_g (u·g − f(g,s)): with t = g/√D that is q(t−ℓ) ≤ exp(t²/2), ℓ = √(2 ln(1+q)).
+
+    For t ≤ ℓ there is nothing to show. Beyond, exp(t²/2) = (1+q)·exp((t²−ℓ²)/2) ≥ (1+q)(1 + w(w+2ℓ)/2) with w = t−ℓ.
+    """
+    q, w, root = z3().Reals("q w root")
+    known = [q >= 0, w >= 0, root >= 0]
+    return settled(
+        "regret",
+        "every w, every dimension, all τ",
+        f"with {lemmas.EXP}, and the norm's own Cauchy–Schwarz",
+        {"beyond": [*known, q * w > (1 + q) * (1 + w * (w + 2 * root) / 2)]},
+        seconds,
+        holds=lemmas.exponential(),
     )
 
 

@@ -101,6 +101,7 @@ class Inner:
         return (x * x - 1) * mean - 2 * x * cosine * jet(up.union(down))[3]
 
 
+@cache
 def step(nu: Number | None = None, c: Number | None = None, seconds: float = 25.0) -> Verdict:
     """E U(x+εd, s+|d|²) ≤ U(x,s) at the constants as defined, or a search for a witness at others.
 
@@ -147,6 +148,7 @@ def step(nu: Number | None = None, c: Number | None = None, seconds: float = 25.
     )
 
 
+@cache
 def majorises(nu: Number | None = None, c: Number | None = None) -> Verdict:
     """2°: U(x,s) ≥ |x| − ν√s."""
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Two inequalities about log and cosh that carry several proofs, each reduced to algebra and settled by z3."""
+"""Inequalities about log, exp and cosh that carry several proofs, each reduced to algebra and settled by z3."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from burkholder.lab.exact.reals import Number, constant, decide, z3
 
 LOG = "log(1+t) ≥ t/(1+t) for t ≥ 0"
 COSH = "cosh y ≤ exp(κy²) for all y, when κ ≥ ½"
+EXP = "exp(x) ≥ 1+x for x ≥ 0"
 
 
 def logarithm() -> bool:
@@ -14,6 +15,13 @@ def logarithm() -> bool:
     t, r = solver.Reals("t r")  # r = 1/(1+t)
     outcome, _, _ = decide({"slope": [t >= 0, r * (1 + t) == 1, r - r * r < 0]}, 10.0)
     return outcome == "none"
+
+
+def exponential() -> bool:
+    """exp(x) ≥ 1+x: equal at 0, and while exp(x) ≥ 1 the derivative of the difference, exp(x) − 1, is ≥ 0."""
+    solver = z3()
+    e = solver.Real("e")
+    return decide({"slope": [e >= 1, e - 1 < 0]}, 10.0)[0] == "none"
 
 
 def hyperbolic(rate: Number = "1/2") -> bool:

@@ -7,18 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from burkholder.errors import MissingExtra
+from burkholder.errors import BadInput, MissingExtra
 
 Number = int | float | str | Fraction
 
 
 def rational(value: Number) -> Fraction:
-    """The exact value of a number: an int, a fraction, a decimal string, or a float taken at its shortest decimal.
+    """The exact value of a number: an int, a fraction, a decimal string, or a float, which is a fraction too.
 
-    >>> rational(0.1), rational("2/3")
-    (Fraction(1, 10), Fraction(2, 3))
+    >>> rational("0.1"), rational(0.1) - rational("0.1") > 0
+    (Fraction(1, 10), True)
     """
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    if isinstance(value, str) and ("e" in value.lower() or len(value) > 200):
+        raise BadInput("number", value[:40], "write a fraction or a decimal of at most 200 characters")
+    return Fraction(value)
+
+
+def shown(value: Number) -> str:
+    """The number as a reader wants it: a float by its shortest decimal, everything else as it is."""
+    return repr(value) if isinstance(value, float) else str(rational(value))
 
 
 def z3() -> Any:

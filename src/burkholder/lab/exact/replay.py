@@ -15,6 +15,7 @@ import numpy as np
 from burkholder.functions.base import BurkholderFunction, Tau
 from burkholder.functions.linear import Linear
 from burkholder.lab.exact.ball import Ball
+from burkholder.lab.exact.subject import objection
 from burkholder.potentials import dispatch
 
 
@@ -74,13 +75,14 @@ class BallLinear:
 
 
 def view(function: BurkholderFunction) -> Any:
-    """The function, or for a `Linear` one its formulas on balls.
+    """The function, or for a `Linear` one of the catalogue, as it was written, its formulas on balls.
 
-    Not for those with a memory or a count of rounds: their formulas turn numbers into whole ones on the way.
+    Not for those with a memory or a count of rounds: their formulas turn numbers into whole ones on the way. And not for
+    a subclass or an object with methods of its own: what the potential says is then not what the function says.
     """
-    if not isinstance(function, Linear) or function.remembers or function.clock == "count":
+    if not isinstance(function, Linear) or function.remembers or function.clock == "count" or objection(function):
         return function
-    return function if "value" in vars(function) else BallLinear(function)  # not when U was replaced by hand
+    return BallLinear(function)
 
 
 def _floats(part: Any) -> np.ndarray:

@@ -12,11 +12,12 @@ the form coefficient by coefficient, and factored as LDLᵀ with D ≥ 0, all in
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 from burkholder.errors import BadInput
-from burkholder.lab.exact.reals import Number, ball, rational
+from burkholder.lab.exact.reals import Number, ball, rational, shown
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
 Monomial = tuple[int, ...]
@@ -32,7 +33,7 @@ def l4(smoothness: Number = 3, dimension: int = 3) -> Verdict:
         raise BadInput("dimension", dimension, "give a dimension between 1 and 8")
     started = time.perf_counter()
     C = rational(smoothness)
-    statement, domain = f"E‖g+εx‖₄² ≤ ‖g‖₄² + {C}·‖x‖₄²", f"all g, x in ℝ^{dimension}"
+    statement, domain = f"E‖g+εx‖₄² ≤ ‖g‖₄² + {shown(smoothness)}·‖x‖₄²", f"all g, x in ℝ^{dimension}"
     arithmetic = "rational sum of squares: Gram matrix expanded and factored exactly"
     gram = gram_matrix(C, dimension)
     if expand(gram, dimension) == form(C, dimension) and positive_semidefinite(gram):
@@ -47,6 +48,21 @@ def l4(smoothness: Number = 3, dimension: int = 3) -> Verdict:
         )
     witness = _witness(C) if dimension >= 2 else None
     return Verdict("3'", Status.of(False, witness), statement, domain, arithmetic, witness, seconds=time.perf_counter() - started)
+
+
+def everywhere(smoothness: Number = 3) -> Verdict:
+    """The same in every dimension.
+
+    Each monomial of the form and of its squares has at most two different indices, and both sides look the same under
+    every permutation of the coordinates: the identity in two dimensions is the identity in all, and its squares too.
+
+    >>> everywhere(3).domain
+    'all g, x in ℝ^d, every d'
+    """
+    plane, space = l4(smoothness, 2), l4(smoothness, 3)
+    if not (plane.proved and space.proved):
+        return plane
+    return replace(plane, domain="all g, x in ℝ^d, every d", seconds=plane.seconds + space.seconds)
 
 
 def form(C: Fraction, dimension: int) -> dict[Monomial, Fraction]:

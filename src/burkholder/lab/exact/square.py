@@ -14,15 +14,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from burkholder.errors import BadInput
-from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, shorten, with_margin, z3
+from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, shorten, shown, with_margin, z3
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
 ARITHMETIC = "z3 nlsat, exact real algebra"
 
 
+@cache
 def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Verdict:
     """The tangent (S4) majorant of −√(inner·y²−|x|²) / |x|−outer·y, which also gives 3 and 3′.
 
@@ -33,7 +35,7 @@ def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ver
     """
     started = time.perf_counter()
     k, c = _constants(inner, outer)
-    statement = f"U(x+d, √(y²+|d|²)) ≤ U(x,y) + ⟨∇U,d⟩, U = −√({k}y²−|x|²) if y ≥ |x| else |x|−{c}y"
+    statement = f"U(x+d, √(y²+|d|²)) ≤ U(x,y) + ⟨∇U,d⟩, U = −√({shown(inner)}y²−|x|²) if y ≥ |x| else |x|−{shown(outer)}y"
     domain = "all x, d of any inner-product space and y ≥ 0 (hence all scales)"
     outcome, case, points = with_margin(lambda margin: _violations(k, c, margin), seconds)
     if outcome == "none":
@@ -63,6 +65,7 @@ def majorant(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ver
     return Verdict("tangent", Status.NOT_REFUTED, statement, domain, ARITHMETIC, seconds=time.perf_counter() - started, note=note)
 
 
+@cache
 def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Verdict:
     """2°: U(x,y) ≥ V(x,y) = |x| − outer·y (equality outside the cone y ≥ |x|, so one case)."""
     started = time.perf_counter()
@@ -71,7 +74,7 @@ def majorises(inner: Number = 2, outer: Number = 2, seconds: float = 30.0) -> Ve
     X, y, R = solver.Reals("X y R")
     inside = [X >= 0, y == 1, y >= X, R >= 0, constant(k) * y * y - X * X == R * R, X - constant(c) * y > -R]
     outcome, _, point = decide({"inside": inside}, seconds)
-    statement, domain = f"U(x,y) ≥ |x| − {c}·y", "all x and y ≥ 0"
+    statement, domain = f"U(x,y) ≥ |x| − {shown(outer)}·y", "all x and y ≥ 0"
     if outcome == "found" and point is not None:
         x = shorten(point["X"], 1000)
         residual = ball(x) - ball(c) + (ball(k) - ball(x * x)).sqrt()

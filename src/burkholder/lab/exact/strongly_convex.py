@@ -8,11 +8,41 @@ the case of dimension one, and log(1+t) ≥ t/(1+t) turns it into algebra for z3
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 
+from burkholder.functions.strongly_convex import StronglyConvex
 from burkholder.lab.exact import lemmas
+from burkholder.lab.exact.consequences import follows, settled, starts
 from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, z3
 from burkholder.lab.verdicts import Status, Verdict, Witness
+
+
+def prove(function: StronglyConvex) -> list[Verdict]:
+    """Every claim that `verify` examines, at the constants that the function holds.
+
+    c is L²/2ρ as defined when it is the very double that this formula gives; any other is taken at its exact value.
+    """
+    L, rho, c = (Fraction(number) for number in (function.lipschitz, function.curvature, function.constant))
+    defined = function.constant == StronglyConvex(function.ridge, function.curvature, function.lipschitz).constant
+    step = scalar(Fraction(1, 2) if defined else c * rho / L**2)
+    a, b, B, d, q = z3().Reals("a b B d q")  # k(ŷ) = a − bŷ; at an end the derivative d points outward
+    root = {"root": [b != 0, a * a <= B * B * b * b, q * b == a, d * (a - b * q) > 0]}
+    ends = {f"end {sign}": [B > 0, a * sign < 0, a * a > B * B * b * b, d * sign >= 0, d * (a - b * sign * B) > 0] for sign in (1, -1)}
+    rule = settled(
+        "closed-form", "every finite B > 0, |δ| ≤ L", "U after the round is even in δ but for δk(ŷ)/(1+t), and δk(ŷ) ≤ 0", {**root, **ends}
+    )
+    t, u, v = z3().Reals("t u v")  # one eigenvalue t of M: −vu − ½tv² ≤ ½u²/t
+    promise = settled(
+        "regret",
+        "every w, every dimension, all τ that play reaches",
+        "½(Mv+τ₁)ᵀM⁻¹(Mv+τ₁) ≥ 0, v = (1,w), in the eigenvectors of M",
+        {"square": [t > 0, -v * u * t - t * t * v * v / 2 > u * u / 2]},
+    )
+    found = [starts(function, "τ₁ = 0 and log det(λI/λ) = 0"), step, promise]
+    if step.proved and rule.proved:
+        found += [replace(verdict, note=rule.note) for verdict in follows("closed-form", rule.note, step, rule)]
+    return found + follows("streams", "τ holds Σδz and Σzzᵀ, and starts at 0", promise)
 
 
 def scalar(coefficient: Number = "1/2", seconds: float = 20.0) -> Verdict:

@@ -7,23 +7,68 @@ affine. Along x+h, y+h
 
 so U is concave there when the bracket is ≤ 0 on the quadrant. Across the axes it is concave when its slopes point the
 right way: U_x(0,y) ≤ 0, that is βn ≥ 1, and U_y(x,0) ≤ 0, that is β ≥ n. All of it is linear in x and y, for every real
-p. U ≥ V = x^p − (p−1)^p·y^p is homogeneous: y = 1 leaves one polynomial in x (for whole p), y = 0 leaves α ≥ 1.
+p. U ≥ V = x^p − β^p·y^p is homogeneous: y = 1 leaves one polynomial in x (for whole p), y = 0 leaves α ≥ 1.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from fractions import Fraction
 
 from burkholder.errors import BadInput
-from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, z3
+from burkholder.functions.zigzag import ZigZag
+from burkholder.lab.claims import STATEMENTS
+from burkholder.lab.exact.consequences import follows, starts
+from burkholder.lab.exact.reals import Number, ball, constant, decide, rational, shown, z3
 from burkholder.lab.verdicts import Status, Verdict, Witness
 
 ARITHMETIC = "z3, exact real algebra"
 
 
+def prove(function: ZigZag) -> list[Verdict]:
+    """Every claim that `verify` examines, for whole p from 2 to 8 and the constants that the function holds."""
+    p, defined = int(function.p), ZigZag(p=function.p)
+    held = (function.alpha, function.beta)
+    if function.p != p or not 2 <= p <= 8 or not all(type(number) is float and 0 < number < math.inf for number in held):
+        return []
+    alpha, beta = ((None if given == known else given) for given, known in ((function.alpha, defined.alpha), (function.beta, defined.beta)))
+    above, bent, promise = majorises(p, alpha, beta), concave(p, beta), young(p)
+    found = [starts(function, "U_p(0,0) = 0"), above, bent]
+    if bent.proved and beta is None:
+        # the first gradient sets the unit: there |X| = |Y|, where U_p ≤ 0 as β ≥ 1, and the rule plays 0
+        found += follows(
+            "tangent",
+            "a concave function lies below its tangent, 0 is between its slopes at the kinks, "
+            "and the mean over ε leaves ∂_x alone; a restart leaves U as it is",
+            bent,
+        )
+    if above.proved:
+        found.append(promise)
+        found += follows("streams", "stretch by stretch: frozen holds U ≥ V of each finished one, spent its price", promise, above)
+    return found
+
+
+def young(p: int) -> Verdict:
+    """A(w): ⟨w,X⟩ ≤ R‖X‖ (Hölder) and t ≤ (t^p + p−1)/p, since t^p − pt + p−1 = (t−1)²·Σ_k (k+1)·t^{p−2−k}."""
+    square, factor = [1, -2, 1], [p - 1 - k for k in range(p - 1)]  # coefficients of 1, t, t², …
+    whole = [0] * (p + 1)
+    for i, a in enumerate(square):
+        for j, b in enumerate(factor):
+            whole[i + j] += a * b
+    holds = whole == [p - 1, -p, *[0] * (p - 2), 1] if p > 2 else whole == [1, -2, 1]
+    return Verdict(
+        "regret",
+        Status.of(holds and min(factor) > 0),
+        STATEMENTS["regret"],
+        "‖w‖_{p/(p−1)} ≤ R, one stretch (frozen = spent = 0)",
+        "rational: an identity of polynomials",
+        note="Hölder, and t ≤ (t^p + p − 1)/p",
+    )
+
+
 def concave(p: Number, beta: Number | None = None) -> Verdict:
-    """h ↦ U(x+h, y±h) is concave on the whole line, for every x, y.
+    """h ↦ U(x+h, y±h) is concave on the whole line, for every x, y and every positive factor α.
 
     >>> concave(3).status.value, concave(3, beta="1.9").status.value
     ('proved', 'refuted')
@@ -46,21 +91,22 @@ def concave(p: Number, beta: Number | None = None) -> Verdict:
         },
         10.0,
     )
-    statement = f"h ↦ U(x+h, y±h) is concave, U = (|x| − {b}|y|)(|x|+|y|)^{n}"
+    shape = shown(b if beta is None else beta)
+    statement = f"h ↦ U(x+h, y±h) is concave, U = (|x| − {shape}|y|)(|x|+|y|)^{n}"
     witness = _step(b, n, point) if outcome == "found" and point is not None else None
     status = Status.of(outcome == "none", witness)
     return Verdict("3", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
 
 
 def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -> Verdict:
-    """U_p(x,y) ≥ |x|^p − (p−1)^p·|y|^p, for whole p ≥ 2.
+    """U_p(x,y) ≥ |x|^p − β^p·|y|^p, β = p−1 unless given, for whole p ≥ 2.
 
     >>> majorises(3).status.value, majorises(3, alpha="1.4").status.value
     ('proved', 'refuted')
     """
     started = time.perf_counter()
-    if p != int(p) or p < 2:
-        raise BadInput("p", p, "give a whole number ≥ 2")
+    if p != int(p) or not 2 <= p <= 64:
+        raise BadInput("p", p, "give a whole number from 2 to 64")
     n = int(p) - 1
     a = p * Fraction(n, p) ** n if alpha is None else rational(alpha)
     b = Fraction(n) if beta is None else rational(beta)
@@ -72,13 +118,15 @@ def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -
     for _ in range(n - 1):
         total = total * (x + 1)
     outcome, _, point = decide(
-        {"y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - n ** int(p)], "y = 0": [x == 1, constant(a) < 1]}, 10.0
+        {"y = 1": [x >= 0, constant(a) * (x - constant(b)) * total < power - constant(b ** int(p))], "y = 0": [x == 1, constant(a) < 1]},
+        10.0,
     )
-    statement, witness = f"U_{p} ≥ |x|^{p} − {n}^{p}·|y|^{p}, α = {a}, β = {b}", None
+    witness = None
+    statement = f"U_{p} ≥ |x|^{p} − β^{p}·|y|^{p}, α = {shown(a if alpha is None else alpha)}, β = {shown(b if beta is None else beta)}"
     if outcome == "found" and point is not None:
         for denominator in (100, 10**6, 10**12):
             place = point["x"].limit_denominator(denominator)
-            residual = place**p - Fraction(n) ** p - a * (place - b) * (place + 1) ** n
+            residual = place**p - b**p - a * (place - b) * (place + 1) ** n
             if residual > 0:
                 witness = Witness({"x": str(place), "y": "1"}, float(residual), "rational")
                 break

@@ -7,6 +7,7 @@ V_C(x, y) = ± (x^p − C·y^p) in the sense of `target`. The moves are
 * ``general``    x + d with any mean-zero d, s grows by d² (square function, general martingales);
 * ``transform``  (x + d, y ± d) with any mean-zero d: the zigzag lines of a ±1 transform;
 * ``decoupled``  (x ± d, y ± d) with two independent fair signs;
+* ``one-sided``  the same, but d may look at the first sign's past alone (see `one_sided`);
 * ``smooth``     one fair step x ± h in l_p, compared with C·‖h‖².
 """
 
@@ -20,18 +21,36 @@ import numpy as np
 
 from ...errors import BadInput
 
+WHO = {
+    "dyadic": "f = Σe_t v_t, S² = Σv_t²: e_t fair signs, v_t chosen from everything before round t",
+    "general": "f any martingale from 0, S² = Σ(df)²",
+    "transform": "f any martingale from 0, dg = ±df with the sign chosen before the step",
+    "decoupled": "f = Σe_t v_t, g = Σe'_t v_t: e_t, e'_t independent fair signs, v_t chosen from both sequences before round t",
+    "one-sided": "f = Σe_t v_t, g = Σe'_t v_t: e_t, e'_t independent fair signs, v_t chosen from e_1 … e_{t−1} alone",
+}
+
 
 @dataclass(frozen=True)
 class Problem:
     """One inequality E[left] ≤ C·E[right]. `root` says that the constant is quoted as C^{1/p} (norms)."""
 
     name: str
-    statement: str
-    moves: str  # dyadic, general, transform, decoupled, smooth
+    moves: str  # dyadic, general, transform, decoupled, one-sided, smooth
     p: float
-    known: float  # what theory says; never used in a computation, only shown beside it
+    known: float | None  # what theory says; never used in a computation, only shown beside it
     reverse: bool = False  # the square function (or y) on the left instead of x
     root: bool = False
+
+    @property
+    def statement(self) -> str:
+        """The inequality in words, made from what is solved."""
+        if self.moves == "smooth":
+            return f"(‖x+h‖² + ‖x−h‖²)/2 ≤ ‖x‖² + C‖h‖² for all x and h, in l_{self.p:g}"
+        other = "S" if self.moves in ("dyadic", "general") else "g"
+        left, right = (other, "f") if self.reverse else ("f", other)
+        power = "" if self.p == 1 else f"^{self.p:g}"
+        about = f"‖{left}‖_{self.p:g} ≤ C‖{right}‖_{self.p:g}" if self.root else f"E|{left}|{power} ≤ C·E|{right}|{power}"
+        return f"{about}, {WHO[self.moves]}"
 
     def majorant(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The two parts of the target V_C = left − C·right at a state."""
@@ -61,19 +80,11 @@ def _davis(p: float, reverse: bool) -> float:
 
 
 def _transform(p: float) -> Problem:
-    return Problem(
-        f"transform-{p:g}",
-        f"‖g‖_{p:g} ≤ C‖f‖_{p:g}, g a ±1 transform of f",
-        "transform",
-        p,
-        max(p, p / (p - 1)) - 1,
-        reverse=True,
-        root=True,
-    )
+    return Problem(f"transform-{p:g}", "transform", p, max(p, p / (p - 1)) - 1, reverse=True, root=True)
 
 
 def _general(p: int) -> Problem:
-    return Problem(f"square-function-{p}-general", f"‖f‖_{p} ≤ C‖S‖_{p}, any martingale", "general", float(p), p - 1.0, root=True)
+    return Problem(f"square-function-{p}-general", "general", float(p), p - 1.0, root=True)
 
 
 def _other(name: str) -> Problem | None:
@@ -87,33 +98,17 @@ def _other(name: str) -> Problem | None:
 def _problems() -> tuple[Problem, ...]:
     return (
         *(_transform(p) for p in (1.5, 3.0, 4.0)),
-        Problem(
-            "decoupled-4",
-            "E g⁴ ≤ C·E f⁴, g the transform of f by independent signs",
-            "decoupled",
-            4.0,
-            (cos(pi / 8) / sin(pi / 8)) ** 4,
-            reverse=True,
-        ),
-        Problem("square-function-dyadic", "E|f| ≤ C·E S, Rademacher increments", "dyadic", 1.0, _davis(1.0, False)),
-        Problem("square-function-general", "E|f| ≤ C·E S, any martingale", "general", 1.0, 2.0),
+        Problem("decoupled-4", "decoupled", 4.0, (cos(pi / 8) / sin(pi / 8)) ** 4, reverse=True),
+        Problem("one-sided-decoupled-4", "one-sided", 4.0, None),
+        Problem("square-function-dyadic", "dyadic", 1.0, _davis(1.0, False)),
+        Problem("square-function-general", "general", 1.0, 2.0),
         _general(3),
-        Problem("square-function-4-general", "E f⁴ ≤ C·E S⁴, any martingale", "general", 4.0, 81.0),
-        Problem("square-function-3-dyadic", "‖f‖_3 ≤ C‖S‖_3, Rademacher increments", "dyadic", 3.0, sqrt(3), root=True),
-        Problem("square-function-4-dyadic", "E f⁴ ≤ C·E S⁴, Rademacher increments", "dyadic", 4.0, (3 + sqrt(6)) ** 2),
-        Problem(
-            "reverse-square-function-3-dyadic",
-            "‖S‖_3 ≤ C‖f‖_3, Rademacher increments",
-            "dyadic",
-            3.0,
-            _davis(3.0, True),
-            reverse=True,
-            root=True,
-        ),
-        Problem(
-            "reverse-square-function-4-dyadic", "E S⁴ ≤ C·E f⁴, Rademacher increments", "dyadic", 4.0, 1 / (3 - sqrt(6)) ** 2, reverse=True
-        ),
-        Problem("smoothness-4", "E‖x ± h‖² ≤ ‖x‖² + C‖h‖² in l_4", "smooth", 4.0, 3.0),
+        Problem("square-function-4-general", "general", 4.0, 81.0),
+        Problem("square-function-3-dyadic", "dyadic", 3.0, sqrt(3), root=True),
+        Problem("square-function-4-dyadic", "dyadic", 4.0, (3 + sqrt(6)) ** 2),
+        Problem("reverse-square-function-3-dyadic", "dyadic", 3.0, _davis(3.0, True), reverse=True, root=True),
+        Problem("reverse-square-function-4-dyadic", "dyadic", 4.0, 1 / (3 - sqrt(6)) ** 2, reverse=True),
+        Problem("smoothness-4", "smooth", 4.0, 3.0),
     )
 
 

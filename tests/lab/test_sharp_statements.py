@@ -1,0 +1,61 @@
+"""What `sharp` states is what it solves: statements are made from the problem, and the open one says that it is open."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+pytest.importorskip("flint")
+
+from burkholder.lab.sharp import find, names, sharp
+from burkholder.lab.sharp.one_sided import upper
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_statement_names_what_moves_and_what_is_compared(name: str) -> None:
+    problem = find(name)
+    words = problem.statement
+    if problem.moves == "smooth":
+        assert "(‖x+h‖² + ‖x−h‖²)/2" in words and "E" not in words  # one step, not a martingale
+        return
+    left, right = words.split(",")[0].split(" ≤ C")
+    first, second = ("f", "S" if "square" in name else "g")[:: -1 if problem.reverse else 1]
+    assert first in left and second in right
+    assert (f"{problem.p:g}" in left) == (problem.p != 1)
+    assert ("both sequences" in words) == (problem.moves == "decoupled")
+    assert ("e_{t−1} alone" in words) == (problem.moves == "one-sided")
+    assert ("any martingale" in words) == (problem.moves in ("general", "transform"))
+
+
+def test_the_papers_decoupled_inequality_has_the_bracket_that_is_proved() -> None:
+    answer = sharp("one-sided-decoupled-4")
+    assert answer.proved and answer.known is None
+    assert answer.upper == 25.0 and answer.upper_end.parameters["a"] == "5/2"
+    assert 9.898 < answer.lower < (3 + 6**0.5) ** 2 / 3
+    assert "not known" in str(answer)
+
+
+@pytest.mark.parametrize("a", [1.5, 2.0, 2.4, 2.6, 4.0])
+def test_any_member_of_the_family_is_valid_and_none_is_better(a: float) -> None:
+    end = upper(a)
+    assert end.proved and end.quoted > 25.0
+
+
+def test_the_inequality_holds_on_random_trees_at_25_and_fails_at_9() -> None:
+    """v chosen by e alone, E over every path; E g⁴ by the second signs' own tree."""
+    rng = np.random.default_rng(0)
+    worst, n = 0.0, 5
+    for _ in range(300):
+        steps = [rng.standard_normal(2**t) * 10.0 ** rng.uniform(-1, 1, 2**t) for t in range(n)]
+        left = right = 0.0
+        for signs in product((1, -1), repeat=n):
+            nodes = [int("".join("1" if s > 0 else "0" for s in signs[:t]) or "0", 2) for t in range(n)]
+            v = np.array([steps[t][nodes[t]] for t in range(n)])
+            left += float(np.dot(signs, v)) ** 4
+            right += 3 * float(v @ v) ** 2 - 2 * float((v**4).sum())
+        worst = max(worst, left / right)
+    assert 1.0 < worst <= 25.0
+    assert Fraction(sharp("one-sided-decoupled-4").lower) > 9
