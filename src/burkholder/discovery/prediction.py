@@ -176,7 +176,7 @@ class FoundNorm(BurkholderFunction):
         self.strength, self.lipschitz = positive("strength", strength), positive("lipschitz", lipschitz or 1.0)
 
     def zero(self, dim: int = 1) -> Tau:
-        if dim > self.dimension:
+        if self.dimension is not None and dim > self.dimension:
             raise BadInput("dim", dim, f"{self.name} was proved in dimension {self.dimension}: discover it with d")
         return np.zeros(()), np.zeros(dim), np.zeros(())
 

@@ -92,11 +92,11 @@ class _Members(BurkholderFunction):
         return min(limits, default=None)
 
     @property
-    def has_ball(self) -> bool:  # type: ignore[override]
+    def has_ball(self) -> bool:
         return all(member.has_ball for member in self.members)
 
     @property
-    def has_bound(self) -> bool:  # type: ignore[override]
+    def has_bound(self) -> bool:
         return all(member.has_bound for member in self.members)
 
     def own_radius(self) -> float | None:

@@ -40,10 +40,21 @@ class BurkholderFunction:
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
     needs_curvature: bool = False  # whether it is made for losses that are curved on the whole line
     dimension: int | None = None  # how many coordinates a row may have; None: any number
-    has_bound: bool = True  # whether it states A(w)
-    has_ball: bool = True  # whether it states A over a whole class of comparators
     comparator_space: str = "⟨w, x⟩"
     comparator_norm: str = "‖w‖"
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether it states A(w)."""
+        return self._has("bound")
+
+    @property
+    def has_ball(self) -> bool:
+        """Whether it states A over a whole class of comparators."""
+        return self._has("ball") and self._has("support")
+
+    def _has(self, method: str) -> bool:
+        return method in self.__dict__ or getattr(type(self), method) is not getattr(BurkholderFunction, method)
 
     def fitted(self, lipschitz: float, curvature: float) -> BurkholderFunction:
         """This function with L (and ρ) taken from the loss, where its options left them open."""

@@ -16,9 +16,17 @@ from burkholder.records import record
 class Coordinates(NamedTuple):
     """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate."""
 
-    dual_name = "|w_i|"
-    longest_side = 1.0
-    dimension = None
+    @property
+    def dual_name(self) -> str:
+        return "|w_i|"
+
+    @property
+    def longest_side(self) -> float:
+        return 1.0
+
+    @property
+    def dimension(self) -> int | None:
+        return None
 
     @property
     def smoothness(self) -> float:
@@ -29,9 +37,17 @@ class Coordinates(NamedTuple):
 class Euclidean(NamedTuple):
     """l_2, its own dual, smoothness 1."""
 
-    dual_name = "‖w‖₂"
-    longest_side = 1.0
-    dimension = None
+    @property
+    def dual_name(self) -> str:
+        return "‖w‖₂"
+
+    @property
+    def longest_side(self) -> float:
+        return 1.0
+
+    @property
+    def dimension(self) -> int | None:
+        return None
 
     @property
     def smoothness(self) -> float:
@@ -55,8 +71,14 @@ class PNorm(NamedTuple):
     """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}."""
 
     p: float = 2.0
-    longest_side = 1.0
-    dimension = None
+
+    @property
+    def longest_side(self) -> float:
+        return 1.0
+
+    @property
+    def dimension(self) -> int | None:
+        return None
 
     @property
     def dual_name(self) -> str:
@@ -84,8 +106,14 @@ class Supremum(NamedTuple):
     """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞."""
 
     dim: int = 2
-    dual_name = "‖w‖₁"
-    longest_side = 1.0
+
+    @property
+    def dual_name(self) -> str:
+        return "‖w‖₁"
+
+    @property
+    def longest_side(self) -> float:
+        return 1.0
 
     @property
     def dimension(self) -> int:

@@ -62,7 +62,7 @@ class Learner(OnlineLearner):
         self.options, self.seed = options, int(seed)
         self.strategy, self.detected = choose(self.function, self.loss, self.bound, strategy, **(strategy_options or {}))
         # what `state_dict` needs to make this learner again
-        self.made = {"strategy": strategy, "strategy_options": dict(strategy_options or {})}
+        self.made: dict[str, Any] = {"strategy": strategy, "strategy_options": dict(strategy_options or {})}
         self.features = features
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()

@@ -90,8 +90,8 @@ def assumptions(function: BurkholderFunction, ledger: np.ndarray, size_limit: fl
     still = STILL + "; the realised bound counts what was actually played"
     out.append(Assumption("labels in time", "each label arrives before the next prediction", 0.0, float(delayed), delayed, still))
     capped = int(ledger[account.CAPPED])
-    seen = 1e300 if capped else None
-    out.append(Assumption("predictions in range", "no prediction reached ±1e300", 1e300, seen, capped, STILL))
+    held = 1e300 if capped else None
+    out.append(Assumption("predictions in range", "no prediction reached ±1e300", 1e300, held, capped, STILL))
     if parts > 1:  # each was fine alone; U of the sum may be above 0
         out.append(Assumption("one stream", "every round saw all earlier rounds", 1.0, float(parts), parts - 1, STILL_MERGED))
     return tuple(out)

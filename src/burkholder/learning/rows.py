@@ -182,7 +182,8 @@ class Rows:
 
     def _listed(self, X: Any, argument: str) -> Table:
         """A list of dicts or of sparse rows."""
-        counts, parts, numbers, new = [0], [], [], {}
+        new: dict[Any, int] = {}
+        counts, parts, numbers = [0], [], []
         known = self.names if isinstance(X[0], Mapping) else self.far
         kind = "names" if isinstance(X[0], Mapping) else "sparse"
         for t, x in enumerate(X):

@@ -48,7 +48,7 @@ class Run:
         left, right = figure.subplots(1, 2)
         paid = self.losses if self.weights is None else self.weights * self.losses
         counted = np.arange(1, len(paid) + 1) if self.weights is None else np.cumsum(self.weights)
-        keep = np.unique(np.linspace(0, len(paid) - 1, min(len(paid), 1000)).astype(int)) if len(paid) else []
+        keep = np.unique(np.linspace(0, len(paid) - 1, min(len(paid), 1000)).astype(int)) if len(paid) else np.zeros(0, int)
         left.plot(np.arange(1, len(paid) + 1)[keep], (np.cumsum(paid) / np.maximum(counted, 1e-300))[keep])
         left.set(xlabel="rounds", ylabel="mean loss so far", title=self.certificate.learner)
         for key, label in (("promised", "promised in advance"), ("realised", "realised on this stream")):

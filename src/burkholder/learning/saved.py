@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,7 +70,7 @@ def learner_out(learner: Any) -> State:
     return header, arrays
 
 
-def learner_in(kind: type[L], header: dict[str, Any], arrays: Arrays, **given: Any) -> L:
+def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, **given: Any) -> L:
     """The learner that `learner_out` described."""
     made = header["made"]
     parts = {key: _part(key, header[key], given) for key in ("function", "loss", "features")}
@@ -150,7 +151,7 @@ def audit_out(audit: Any) -> State:
     return header, {"ledger": audit.ledger.copy(), "sums": audit.sums.copy(), "lean": audit.lean.copy()}
 
 
-def audit_in(kind: type[L], header: dict[str, Any], arrays: Arrays) -> L:
+def audit_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays) -> L:
     """The audit that `audit_out` described."""
     audit: Any = kind(header["loss"], header["geometry"])
     audit.rows = _rows_in(header["rows"])

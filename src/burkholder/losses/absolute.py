@@ -15,13 +15,9 @@ def _slope(loss, yhat, y):
     return 1.0 if yhat > y else (-1.0 if yhat < y else 0.0)
 
 
-@formulas(_absolute, _slope)
+@formulas(_absolute, _slope, "absolute", quantile=0.5, slope_error=0.0)
 class Absolute(NamedTuple):
     """|ŷ − y|; its minimiser is the median."""
-
-    name = "absolute"
-    quantile = 0.5
-    slope_error = 0.0
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

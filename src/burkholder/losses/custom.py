@@ -16,7 +16,7 @@ def _custom_slope(loss, yhat, y):
     return float(loss.slope(yhat, y))
 
 
-@formulas(_custom, _custom_slope)
+@formulas(_custom, _custom_slope, "custom", compiled=False, slope_error=16.0)
 class Custom(NamedTuple):
     """Any convex loss: `function(ŷ, y)`, its (sub)derivative `slope(ŷ, y)` and a Lipschitz constant.
 
@@ -36,9 +36,6 @@ class Custom(NamedTuple):
     strong: float = 0.0
     classes: bool = False
     minimiser: bool = True
-    name = "custom"
-    compiled = False
-    slope_error = 16.0
 
     def lipschitz(self, bound: float) -> float:
         return self.constant

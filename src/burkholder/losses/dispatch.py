@@ -1,7 +1,7 @@
 """A loss is a record of its parameters, in a file of its own; `value` and `derivative` choose the formula by the record's type.
 
 In Python the choice is a look-up; inside a compiled loop it is made at compile time, from the same formula. What else
-the library needs to know of a loss are traits of its class:
+the library needs to know of a loss are traits of its class, given to `formulas` or defined as methods:
 
     name         what it is called on the command line and in files
     classes      labels are the two classes ±1
@@ -19,11 +19,12 @@ the library needs to know of a loss are traits of its class:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.records import record
 
+K = TypeVar("K", bound=type)
 _VALUES: dict[type, Callable[..., float]] = {}
 _DERIVATIVES: dict[type, Callable[..., float]] = {}
 LOSSES: dict[str, type] = {}  # every named loss, in the order of their definition
@@ -43,19 +44,19 @@ TRAITS: dict[str, Any] = {
 }
 
 
-def formulas(value: Callable[..., float], derivative: Callable[..., float]) -> Callable[[type], type]:
-    """Attach the two scalar formulas to a loss record, fill in the traits it leaves out, and list it by its name."""
+def formulas(value: Callable[..., float], derivative: Callable[..., float], name: str, **traits: Any) -> Callable[[K], K]:
+    """Attach its two scalar formulas, its name and its traits to a loss record, and list it by its name."""
 
-    def attach(kind: type) -> type:
-        for trait, usual in TRAITS.items():
-            if not hasattr(kind, trait):
+    def attach(kind: K) -> K:
+        for trait, usual in {**TRAITS, **traits, "name": name}.items():
+            if trait in traits or not hasattr(kind, trait):
                 setattr(kind, trait, usual)
-        compiled = kind.compiled  # type: ignore[attr-defined]
+        compiled = traits.get("compiled", True)
         _VALUES[kind] = register_jitable(value) if compiled else value
         _DERIVATIVES[kind] = register_jitable(derivative) if compiled else derivative
         made = record(kind)
         if compiled:
-            LOSSES[kind.name] = made  # type: ignore[attr-defined]
+            LOSSES[name] = made
         return made
 
     return attach
@@ -89,12 +90,12 @@ def derivative(loss: Any, yhat: float, y: float) -> float:
 @overload(value)
 def _compiled_value(loss, yhat, y):
     if isinstance(loss, types.BaseNamedTuple):
-        return _VALUES[loss.instance_class]
+        return _VALUES[loss.instance_class]  # type: ignore[attr-defined]
     return None
 
 
 @overload(derivative)
 def _compiled_derivative(loss, yhat, y):
     if isinstance(loss, types.BaseNamedTuple):
-        return _DERIVATIVES[loss.instance_class]
+        return _DERIVATIVES[loss.instance_class]  # type: ignore[attr-defined]
     return None

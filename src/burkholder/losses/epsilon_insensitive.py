@@ -24,14 +24,11 @@ def _slope(loss, yhat, y):
     return -1.0 if r < -loss.epsilon or (r == -loss.epsilon and left < 0.0) else 0.0
 
 
-@formulas(_insensitive, _slope)
+@formulas(_insensitive, _slope, "epsilon-insensitive", quantile=0.5, slope_error=0.0)
 class EpsilonInsensitive(NamedTuple):
     """max(0, |ŷ − y| − epsilon): errors below epsilon are free."""
 
     epsilon: float = 0.1
-    name = "epsilon-insensitive"
-    quantile = 0.5
-    slope_error = 0.0
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

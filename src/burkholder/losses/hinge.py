@@ -15,14 +15,9 @@ def _slope(loss, yhat, y):
     return -y if y * yhat < 1.0 else 0.0
 
 
-@formulas(_hinge, _slope)
+@formulas(_hinge, _slope, "hinge", classes=True, minimiser=False, slope_error=0.0)
 class Hinge(NamedTuple):
     """max(0, 1 − yŷ)."""
-
-    name = "hinge"
-    classes = True
-    minimiser = False
-    slope_error = 0.0
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

@@ -19,15 +19,11 @@ def _slope(loss, yhat, y):
     return min(max(yhat - y, -loss.threshold), loss.threshold)
 
 
-@formulas(_huber, _slope)
+@formulas(_huber, _slope, "huber", degree=2, quantile=0.5, slope_error=1.0)
 class Huber(NamedTuple):
     """½r² for |r| ≤ threshold, then linear."""
 
     threshold: float = 1.0
-    name = "huber"
-    degree = 2
-    quantile = 0.5
-    slope_error = 1.0
 
     def lipschitz(self, bound: float) -> float:
         return min(self.threshold, 2.0 * bound)

@@ -16,13 +16,11 @@ def _slope(loss, yhat, y):
     return (1.0 - loss.quantile) if yhat > y else (-loss.quantile if yhat < y else 0.0)
 
 
-@formulas(_pinball, _slope)
+@formulas(_pinball, _slope, "pinball", slope_error=1.0)
 class Pinball(NamedTuple):
     """quantile·(y−ŷ)₊ + (1−quantile)·(ŷ−y)₊; its minimiser is that quantile."""
 
     quantile: float = 0.5
-    name = "pinball"
-    slope_error = 1.0
 
     def lipschitz(self, bound: float) -> float:
         return max(self.quantile, 1.0 - self.quantile)

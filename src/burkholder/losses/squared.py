@@ -15,13 +15,9 @@ def _slope(loss, yhat, y):
     return 2.0 * (yhat - y)
 
 
-@formulas(_squared, _slope)
+@formulas(_squared, _slope, "squared", degree=2, slope_error=1.0)
 class Squared(NamedTuple):
     """(ŷ − y)²; its minimiser is the mean."""
-
-    name = "squared"
-    degree = 2
-    slope_error = 1.0
 
     def lipschitz(self, bound: float) -> float:
         return 4.0 * bound
