@@ -155,3 +155,14 @@ def test_a_loss_from_outside_is_never_stale(tmp_path):
         (tmp_path / "my_loss.py").write_text(LOSS.format(factor=factor))
         assert run(USE, folder, path=tmp_path, PYTHONDONTWRITEBYTECODE="1")[0] == right
     assert kept(folder) == []
+
+
+def test_the_command_line_says_that_it_compiles(tmp_path):
+    begin = "import sys; from burkholder.cli import main; sys.argv = ['burkholder', 'list']\ntry: main()\nexcept SystemExit: pass\n"
+    quiet = SCRIPT.replace("announce_compiling()", "")
+    assert run(begin + quiet, tmp_path)[1] == COMPILING
+    assert run(begin + quiet, tmp_path)[1] == ""
+
+
+def test_the_library_compiles_in_silence(tmp_path):
+    assert run(SCRIPT.replace("announce_compiling()", ""), tmp_path) == (RIGHT, "")

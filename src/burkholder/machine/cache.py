@@ -65,7 +65,8 @@ def _parts(kind: Any) -> Iterator[Any]:
 
 def _records(kinds: Any) -> list[type]:
     """The classes of the records among argument types."""
-    return [part.instance_class for kind in kinds for part in _parts(kind) if hasattr(part, "instance_class")]
+    parts = [part for kind in kinds for part in _parts(kind)]
+    return [getattr(part, name) for part in parts for name in ("instance_class", "record") if isinstance(getattr(part, name, None), type)]
 
 
 def depends_on_others(kinds: Any) -> bool:
