@@ -13,7 +13,7 @@ from burkholder.auto import features, kernel, rows
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.result import Run
-from burkholder.auto.room import room
+from burkholder.auto.room import tables_of
 from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
 from burkholder.errors import BadInput
 
@@ -231,14 +231,14 @@ class Auto:
         return np.where(numbers == 1.0, 1.0, -1.0) if losses.is_classification(self.loss) else numbers
 
     def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-        if len(ids) + 1 + int(self.state.dense_count[0]) > len(self.work.slot):
+        if len(ids) + 1 + int(self.state.dense_count[0]) > len(self.work.slot) - 8:  # the last eight are filled up
             self._fit_work(len(ids))
-        return float(kernel.predict_rows(self._table(), self._inner_loss(), (np.array([0, len(ids)]), ids, values))[0])
+        return float(kernel.predict_rows(self._tables(), self._inner_loss(), (np.array([0, len(ids)]), ids, values))[0])
 
-    def _table(self) -> NDArray[np.int64]:
-        """The table the loops read; made anew when an array was replaced."""
+    def _tables(self) -> tuple[Any, Any, Any]:
+        """What the loops read; made anew when an array was replaced."""
         if self._tabled[0] is not self.state or self._tabled[1] is not self.work:
-            self._tabled = (self.state, self.work, room(self.plan, self.state, self.work))
+            self._tabled = (self.state, self.work, tables_of(self.plan, self.state, self.work))
         return self._tabled[2]
 
     def _learn(
@@ -256,7 +256,7 @@ class Auto:
             # until then every label and so every weight was 0: nothing has to be converted
             scalars[UNIT] = abs(labels[np.flatnonzero(labels)[0]])
             self._unit_known = True
-        yhat, paid = kernel.learn_rows(self._table(), self._inner_loss(), (indptr, ids, values), labels / scalars[UNIT], weight)
+        yhat, paid = kernel.learn_rows(self._tables(), self._inner_loss(), (indptr, ids, values), labels / scalars[UNIT], weight)
         return yhat, paid * self._loss_unit()
 
     def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:

@@ -74,7 +74,7 @@ class AutoMulticlass:
             array[place] = array[0]
         self._places[label] = place
 
-    def _tables(self) -> loops.Tables:
+    def _tables(self) -> tuple[Any, ...]:
         """What the loop reads, made anew when an array was replaced."""
         if self._tabled[0] is not self._many or self._tabled[1] is not self._works or self._tabled[2] is not self._mixing:
             if len(self._mixing.margins) != len(self._many.scalars):

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numba import extending
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
-from numba.extending import register_jitable
+
+from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,6 +48,8 @@ class _PieceLowering(NativeLowering):
 
 
 class _PieceCompiler(CompilerBase):
+    """numba's own passes but for the last."""
+
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [(_PieceLowering if kind is NativeLowering else kind, name) for kind, name in pipeline.passes]
@@ -53,15 +57,19 @@ class _PieceCompiler(CompilerBase):
         return [pipeline]
 
 
-# for numba's `overload`; flags that are not named here are those of the caller
-UNFINISHED: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PieceCompiler}
+_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PieceCompiler}
 
 
-def part(function: F) -> F:
-    """A function that compiled loops may call; in Python it stays what it is. LLVM decides whether it is inlined."""
-    return register_jitable(**UNFINISHED)(function)
+def part(function: F, **options: Any) -> F:
+    """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
+    return extending.register_jitable(**_UNFINISHED, **options)(function)
 
 
-def piece(function: F) -> F:
-    """A part that is inlined wherever it is called, of loops that allocate nothing: no references are counted."""
-    return register_jitable(forceinline=True, _nrt=False, error_model="numpy", **UNFINISHED)(function)
+def register_jitable(function: F) -> F:
+    """`part`, by the name that users of numba know."""
+    return part(function)
+
+
+def overload(function: Callable[..., Any]) -> Callable[[F], F]:
+    """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
+    return extending.overload(function, jit_options=_UNFINISHED)
