@@ -175,9 +175,16 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
     Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
     """
     plan, state, work = plan_of(plans, 0), state_of(states, 0), work_of(works, 0)
-    ids, numbers, scalars = place(indices), place(values), state.scalars
+    starts, ids, numbers = place(indptr), place(indices), place(values)
+    rounds(plan, state, work, loss, starts, ids, numbers, place(y), place(weight), place(yhat), place(losses), learning)
+
+
+@inlined
+def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+    """The loop itself."""
+    scalars = state.scalars
     for t in range(yhat.shape[0]):
-        m = features.gather(plan, state, work, ids, numbers, indptr[t], indptr[t + 1], learning)
+        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], learning)
         features.scale(plan, state, work, m, learning)
         p = play(plan, state, work, m)
         # log loss: odds, whose logarithms are taken below, eight at a time
@@ -204,9 +211,9 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
             widen(plan, state, label)
         scalars[ROUNDS] += 1.0
     if plan.mixing == MIX_LOG:
-        logarithms(place(yhat))
+        logarithms(yhat)
         if learning:
-            log_losses(state, place(y), place(weight), place(yhat), place(losses))
+            log_losses(state, y, weight, yhat, losses)
 
 
 @inlined

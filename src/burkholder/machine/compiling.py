@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from numba import njit, typeof, types
 
 from burkholder.machine.cache import Kept, listeners
-from burkholder.machine.pieces import overload, part, register_jitable
+from burkholder.machine.pieces import inlined, overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
 __all__ = ["announce_compiling", "compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
@@ -40,11 +40,6 @@ def uncounted(function: F) -> F:
 def lean(function: F) -> F:
     """`uncounted`, for a loop that Python calls once a row: what unpacks its arguments and what uses them are one piece."""
     return compiled(function, **_UNCOUNTED, **_INLINED)
-
-
-def inlined(function: F) -> F:
-    """A piece of an `uncounted` loop, inlined wherever it is called; in Python it stays the function it is."""
-    return part(function, **_UNCOUNTED, **_INLINED)
 
 
 def announce_compiling() -> None:

@@ -32,10 +32,10 @@ class _Unfinished(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _PieceLowering(NativeLowering):
+class _PartLowering(NativeLowering):
     """The last pass, into such a library."""
 
-    _name = "piece_lowering"
+    _name = "part_lowering"
 
     def run_pass(self, state: Any) -> bool:
         state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -47,29 +47,42 @@ class _PieceLowering(NativeLowering):
         return True
 
 
-class _PieceCompiler(CompilerBase):
+class _PartCompiler(CompilerBase):
     """numba's own passes but for the last."""
+
+    needless: frozenset[str] = frozenset()
 
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [(_PieceLowering if kind is NativeLowering else kind, name) for kind, name in pipeline.passes]
+        kept = [(kind, name) for kind, name in pipeline.passes if kind.__name__ not in self.needless]
+        pipeline.passes = [(_PartLowering if kind is NativeLowering else kind, name) for kind, name in kept]
         pipeline.finalize()
         return [pipeline]
 
 
-_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PieceCompiler}
+class _PieceCompiler(_PartCompiler):
+    """Without the passes for what no piece contains: closures, `with`, exceptions, expressions of whole arrays."""
+
+    needless = frozenset({"WithLifting", "InlineClosureLikes", "InlineOverloads", "GenericRewrites", "NopythonRewrites", "DeadBranchPrune"})
 
 
-def part(function: F, **options: Any) -> F:
+_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+_PIECE: dict[str, Any] = {} if PLAIN else {**_UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
+
+
+def inlined(function: F) -> F:
+    """A piece of an `uncounted` loop, inlined wherever it is called; in Python it stays the function it is.
+
+    It takes numbers, vectors and places, creates no arrays and raises nothing.
+    """
+    return extending.register_jitable(**_PIECE)(function)
+
+
+def register_jitable(function: Any = None, **options: Any) -> Any:
     """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
-    return extending.register_jitable(**_UNFINISHED, **options)(function)
+    return extending.register_jitable(**_UNFINISHED, **options)(function) if function else lambda f: register_jitable(f, **options)
 
 
-def register_jitable(function: F) -> F:
-    """`part`, by the name that users of numba know."""
-    return part(function)
-
-
-def overload(function: Callable[..., Any]) -> Callable[[F], F]:
+def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
     """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
-    return extending.overload(function, jit_options=_UNFINISHED)
+    return extending.overload(function, jit_options=_UNFINISHED, **options)
