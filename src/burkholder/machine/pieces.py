@@ -24,6 +24,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 class _Unfinished(JITCodeLibrary):
     """Code that waits to be linked into a loop: linked with what it calls, but neither optimised nor loaded."""
 
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._final_module.link_in(ll_module)
+
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
