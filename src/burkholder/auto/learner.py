@@ -17,7 +17,7 @@ from burkholder.auto.room import tables_of
 from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
 from burkholder.errors import BadInput
 
-FORMAT = 2  # of saved states
+FORMAT = 3  # of saved states
 TINY = 1e-140  # smaller labels are taken for 0, larger ones than HUGE overflow when squared
 HUGE = 1e140
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new

@@ -15,7 +15,7 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Certificate, Guarantee
 
-FORMAT = 2  # of saved states
+FORMAT = 3  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 
 
