@@ -99,6 +99,12 @@ class Auto:
         ids, values = rows.row(x, self.names, grow=False)
         return self._predict(ids, values)
 
+    def predict_many(self, X: Any) -> NDArray[np.float64]:
+        """`predict` for every row of a scipy sparse matrix or dense array, compiled. Changes nothing."""
+        self.names.keep_to("indexed", grow=False)
+        indptr, indices, values = rows.matrix(X)
+        return self._predictions(indptr, rows.large_ids(indices, self.names, grow=False), values)
+
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
         if not isinstance(self.loss, losses.Logistic):
@@ -231,9 +237,13 @@ class Auto:
         return np.where(numbers == 1.0, 1.0, -1.0) if losses.is_classification(self.loss) else numbers
 
     def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-        if len(ids) + 1 + int(self.state.dense_count[0]) > len(self.work.slot) - 8:  # the last eight are filled up
-            self._fit_work(len(ids))
-        return float(kernel.predict_rows(self._tables(), self._inner_loss(), (np.array([0, len(ids)]), ids, values))[0])
+        return float(self._predictions(np.array([0, len(ids)]), ids, values)[0])
+
+    def _predictions(self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
+        if longest + 1 + int(self.state.dense_count[0]) > len(self.work.slot) - 8:  # the last eight are filled up
+            self._fit_work(longest)
+        return kernel.predict_rows(self._tables(), self._inner_loss(), (indptr, ids, values))
 
     def _tables(self) -> tuple[Any, Any, Any]:
         """What the loops read; made anew when an array was replaced."""
