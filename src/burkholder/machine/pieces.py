@@ -89,12 +89,17 @@ def inlined(function: F) -> F:
 
     It takes numbers, vectors and places, creates no arrays and raises nothing.
     """
-    return extending.register_jitable(**_PIECE)(function)
+    return _registered(function, _PIECE)
 
 
 def register_jitable(function: Any = None, **options: Any) -> Any:
     """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
-    return extending.register_jitable(**_UNFINISHED, **options)(function) if function else lambda f: register_jitable(f, **options)
+    return _registered(function, {**_UNFINISHED, **options}) if function else lambda f: register_jitable(f, **options)
+
+
+def _registered(function: F, options: dict[str, Any]) -> F:
+    registered: F = extending.register_jitable(**options)(function) if options else extending.register_jitable(function)
+    return registered
 
 
 def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
