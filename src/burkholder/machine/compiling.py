@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit, typeof, types
 
-from burkholder.machine.cache import Kept, listeners
-from burkholder.machine.pieces import inlined, overload, register_jitable
+from burkholder.machine.cache import Kept
+from burkholder.machine.pieces import LOOP, inlined, overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
-__all__ = ["announce_compiling", "compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
+__all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,7 +23,7 @@ _INLINED: dict[str, Any] = {} if PLAIN else {"forceinline": True}
 
 def compiled(function: F, **options: Any) -> F:
     """Compile a loop; its machine code is kept on disk for the next process (see `cache`)."""
-    loop: Any = njit(error_model="numpy", **options)(function)
+    loop: Any = njit(error_model="numpy", **LOOP, **options)(function)
     loop._cache = Kept(function)
     return loop
 
@@ -40,14 +39,3 @@ def uncounted(function: F) -> F:
 def lean(function: F) -> F:
     """`uncounted`, for a loop that Python calls once a row: what unpacks its arguments and what uses them are one piece."""
     return compiled(function, **_UNCOUNTED, **_INLINED)
-
-
-def announce_compiling() -> None:
-    """Say so on standard error when something is really compiled, once: it may take a while, and is not done again."""
-
-    def say() -> None:
-        listeners.remove(say)
-        print("compiling for this machine, once", file=sys.stderr, flush=True)
-
-    if not listeners:
-        listeners.append(say)

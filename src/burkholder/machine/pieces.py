@@ -7,12 +7,13 @@ for nobody. Here a piece stays what it was translated to until its loop is optim
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import extending
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
@@ -80,6 +81,20 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
+class _LoopCompiler(Compiler):
+    """numba's own, with the search for garbage put off: what is made while compiling is kept to its end anyway."""
+
+    def compile_extra(self, func: Any) -> Any:
+        searching = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if searching:
+                gc.enable()
+
+
+LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler}
 _UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
 _PIECE: dict[str, Any] = {} if PLAIN else {**_UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
 
