@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.chosen import paid
 from burkholder.auto.plan import MIX_LOG
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.auto.sums import add, add8
+from burkholder.losses import value
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import exp_down, log
 from burkholder.machine.vectors import all8, least, load8, most, store, total8, where_positive
@@ -56,11 +57,11 @@ def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped
     if plan.mixing == MIX_LOG:
         absorb_log(plan, loss, state, work, yhat, y, weight)
         return
-    scalars, loss_of, losing = state.scalars, work.mixed, weight * paid(loss, yhat, y)
+    scalars, loss_of, losing = state.scalars, work.mixed, weight * value(loss, yhat, y)
     lowest, highest = math.inf, -math.inf
     for k in range(plan.lanes):
-        lost = weight * paid(loss, work.played[k], y)
-        state.lane_loss[k] += lost
+        lost = weight * value(loss, work.played[k], y)
+        add(state.lane_loss, k, state.lane_rest, k, lost)
         loss_of[k] = lost - losing
         lowest, highest = min(lowest, loss_of[k]), max(highest, loss_of[k])
     scalars[RANGE] = max(scalars[RANGE], highest - lowest)
@@ -118,14 +119,14 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
     if weight > 1.0 or int(state.scalars[ROUNDS]) % 16 == 15:
         settle(plan, state)
     total = total8(totals)
-    share(plan, state, total, weight * paid(loss, yhat, y) if weight > 1.0 else -math.inf, weight > 1.0)
+    share(plan, state, total, weight * value(loss, yhat, y) if weight > 1.0 else -math.inf, weight > 1.0)
 
 
 @inlined
 def settle(plan, state):  # type: ignore[no-untyped-def]
     """Bring the cumulative log losses of the lanes up to date."""
     for k in range(0, plan.lanes, 8):
-        store(state.lane_loss, k, load8(state.lane_loss, k) - log(most(load8(state.likelihood, k), all8(1e-300))))
+        add8(state.lane_loss, state.lane_rest, k, all8(0.0) - log(most(load8(state.likelihood, k), all8(1e-300))))
         store(state.likelihood, k, all8(1.0))
 
 

@@ -1,10 +1,15 @@
-"""One round and the compiled loop over rounds. `predict`, `update` and `run` all go through these functions."""
+"""One round and the compiled loop over rounds: `predict`, `predict_many`, `update` and `run` all are this one loop."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
-from burkholder.auto.chosen import paid, slope
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
+from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -14,7 +19,9 @@ from burkholder.auto.state import (
     LABEL_SQUARES,
     LABELS,
     LEARNT_LOSS,
+    LEARNT_REST,
     LOSS,
+    LOSS_REST,
     LOW,
     RADIUS_SCALE,
     ROUNDS,
@@ -22,10 +29,14 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.auto.sums import add
+from burkholder.losses import derivative, value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log, sigmoid, softplus
+from burkholder.machine.memory import place
 from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
+Rows = tuple[Any, Any, Any]  # CSR: indptr, indices, values
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label
 
@@ -116,17 +127,17 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
 def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyped-def]
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
-    if loss.kind == 0:
-        delta = all8(0.0 - weight * y) * sigmoid(all8(0.0 - y) * load8(work.out, plan.tangents))
-        delta = where_positive(abs(delta) - all8(1e-100), delta, all8(0.0))
+    if plan.mixing == MIX_LOG:
+        deltas = all8(0.0 - weight * y) * sigmoid(all8(0.0 - y) * load8(work.out, plan.tangents))
+        deltas = where_positive(abs(deltas) - all8(1e-100), deltas, all8(0.0))
         for k in range(4):
-            work.step[plan.tangents + k] = element(delta, k)
+            work.step[plan.tangents + k] = element(deltas, k)
         return
     for k in range(plan.tangents, plan.tangents + 4):
-        delta = weight * slope(loss, work.out[k], y)
+        delta = weight * derivative(loss, work.out[k], y)
         work.step[k] = delta if abs(delta) > 1e-100 else 0.0
         if plan.kinds[0] != LOGISTIC:
-            more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
+            more = value(loss, work.played[k], y) - value(loss, work.out[k], y)
             state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
 
 
@@ -161,59 +172,93 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
-    """The prediction for one row; nothing but scratch is written."""
-    m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
-    features.scale(plan, state, work, m, False)
-    p = play(plan, state, work, m)
-    return log(p) if plan.mixing == MIX_LOG else p * state.scalars[UNIT]
+def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+    """Predict, then learn, row by row: the one loop. `loss` and y are in internal units (y over the unit of the labels).
+
+    Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
+    """
+    plan, state, work = plan_of(plans, 0), state_of(states, 0), work_of(works, 0)
+    starts, ids, numbers = place(indptr), place(indices), place(values)
+    rounds(plan, state, work, loss, starts, ids, numbers, place(y), place(weight), place(yhat), place(losses), learning)
 
 
-@uncounted
-def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
-    """Predict, then learn, row by row. `loss` and y are in internal units (y over the unit of the labels)."""
+@inlined
+def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+    """The loop itself."""
     scalars = state.scalars
-    for t in range(y.shape[0]):
-        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(plan, state, work, m, True)
+    for t in range(yhat.shape[0]):
+        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], learning)
+        features.scale(plan, state, work, m, learning)
         p = play(plan, state, work, m)
+        # log loss: odds, whose logarithms are taken below, eight at a time
+        yhat[t] = p if plan.mixing == MIX_LOG else p * scalars[UNIT]
+        if not learning:
+            continue
         scalars[WEIGHT_SUM] += weight[t]
         if weight[t] > 1.0:
             scalars[HEAVY] += 1.0
         label = y[t]
         if plan.mixing == MIX_LOG:
-            yhat[t] = p  # odds: their logarithms are taken below, eight at a time
             if weight[t] > 1.0:
                 p = log(p)
         else:
-            yhat[t] = p * scalars[UNIT]
-            losses[t] = weight[t] * paid(loss, p, label)
+            losses[t] = weight[t] * value(loss, p, label)
             if plan.kinds[0] != LOGISTIC:
                 label = tame(plan, state, label)
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
-            scalars[LOSS] += losses[t]
-            scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
+            add(scalars, LOSS, scalars, LOSS_REST, losses[t])
+            add(scalars, LEARNT_LOSS, scalars, LEARNT_REST, weight[t] * value(loss, p, label))
         learn(plan, loss, state, work, m, p, label, weight[t])
         if plan.kinds[0] != LOGISTIC:
             widen(plan, state, label)
         scalars[ROUNDS] += 1.0
     if plan.mixing == MIX_LOG:
-        log_losses(state, y, weight, yhat, losses)
+        logarithms(yhat)
+        if learning:
+            log_losses(state, y, weight, yhat, losses)
+
+
+@inlined
+def logarithms(yhat):  # type: ignore[no-untyped-def]
+    """From odds to predictions."""
+    whole = yhat.shape[0] // 8 * 8
+    for t in range(0, whole, 8):
+        store(yhat, t, log(load8(yhat, t)))
+    for t in range(whole, yhat.shape[0]):
+        yhat[t] = log(yhat[t])
 
 
 @inlined
 def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
-    """From odds to predictions and their losses ln(1 + e^−yŷ)."""
+    """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        p = log(load8(yhat, t))
-        store(yhat, t, p)
-        store(losses, t, load8(weight, t) * softplus(all8(0.0) - load8(y, t) * p))
+        store(losses, t, load8(weight, t) * softplus(all8(0.0) - load8(y, t) * load8(yhat, t)))
     for t in range(whole, y.shape[0]):
-        p = log(all8(yhat[t]))
-        yhat[t] = element(p, 0)
-        losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * p), 0)
+        losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
     for t in range(y.shape[0]):
-        state.scalars[LOSS] += losses[t]
-        state.scalars[LEARNT_LOSS] += losses[t]
+        add(state.scalars, LOSS, state.scalars, LOSS_REST, losses[t])
+        add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, losses[t])
+
+
+def learn_rows(tables: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(predictions, losses) of rows (indptr, indices, values), each predicted before its label is learned; labels and losses in
+    internal units, predictions in the target's own. The arrays that `tables` name must have room for what the rows bring."""
+    labels = plain(y, np.float64)
+    yhat, losses = np.empty(len(labels)), np.empty(len(labels))
+    run_rows(*tables, loss, *plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
+    return yhat, losses
+
+
+def predict_rows(tables: Any, loss: Any, rows: Rows) -> NDArray[np.float64]:
+    """Predictions of rows (indptr, indices, values), in the target's own units; the state stays as it is, bit for bit."""
+    indptr, indices, values = plain_rows(rows)
+    yhat = np.empty(len(indptr) - 1)
+    run_rows(*tables, loss, indptr, indices, values, yhat, yhat, yhat, yhat, False)
+    return yhat
+
+
+def plain_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The rows as the loops take them."""
+    return plain(rows[0], np.int64), plain(rows[1], np.int64), plain(rows[2], np.float64)

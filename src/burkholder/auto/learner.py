@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.auto import features, kernel, rows
 from burkholder.auto.certificate import AutoCertificate, certify
-from burkholder.auto.chosen import Chosen, chosen
 from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.result import Run
+from burkholder.auto.room import tables_of
 from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
 from burkholder.errors import BadInput
 
-FORMAT = 2  # of saved states
+FORMAT = 3  # of saved states
 TINY = 1e-140  # smaller labels are taken for 0, larger ones than HUGE overflow when squared
 HUGE = 1e140
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
@@ -67,6 +67,7 @@ class Auto:
         self.state: State = new_state(self.plan)
         self.names = rows.Names()
         self._unit_known = losses.is_classification(self.loss)
+        self._tabled: tuple[Any, Any, Any] = (None, None, None)
         self._begin()
         self._fit_work(1)
 
@@ -97,6 +98,12 @@ class Auto:
         """The prediction for one row (log-odds for the logistic loss). Changes nothing."""
         ids, values = rows.row(x, self.names, grow=False)
         return self._predict(ids, values)
+
+    def predict_many(self, X: Any) -> NDArray[np.float64]:
+        """`predict` for every row of a scipy sparse matrix or dense array, compiled. Changes nothing."""
+        self.names.keep_to("indexed", grow=False)
+        indptr, indices, values = rows.matrix(X)
+        return self._predictions(indptr, rows.large_ids(indices, self.names, grow=False), values)
 
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
@@ -196,12 +203,11 @@ class Auto:
         """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
         return float(self.state.scalars[UNIT]) ** self._degree
 
-    def _inner_loss(self) -> Chosen:
+    def _inner_loss(self) -> Any:
         """The loss for labels in internal units: thresholds are divided by the unit of the labels too."""
-        inner = chosen(self.loss)
         if isinstance(self.loss, (losses.Huber, losses.EpsilonInsensitive)):
-            inner = inner._replace(parameter=inner.parameter / float(self.state.scalars[UNIT]))
-        return inner
+            return type(self.loss)(self.loss[0] / float(self.state.scalars[UNIT]))
+        return self.loss
 
     def _label(self, y: Any) -> float:
         label = losses.label(self.loss, y)
@@ -231,9 +237,19 @@ class Auto:
         return np.where(numbers == 1.0, 1.0, -1.0) if losses.is_classification(self.loss) else numbers
 
     def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-        if len(ids) + 1 + int(self.state.dense_count[0]) > len(self.work.slot):
-            self._fit_work(len(ids))
-        return float(kernel.predict_row(self.plan, self.state, self.work, ids, values))
+        return float(self._predictions(np.array([0, len(ids)]), ids, values)[0])
+
+    def _predictions(self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
+        if longest + 1 + int(self.state.dense_count[0]) > len(self.work.slot) - 8:  # the last eight are filled up
+            self._fit_work(longest)
+        return kernel.predict_rows(self._tables(), self._inner_loss(), (indptr, ids, values))
+
+    def _tables(self) -> tuple[Any, Any, Any]:
+        """What the loops read; made anew when an array was replaced."""
+        if self._tabled[0] is not self.state or self._tabled[1] is not self.work:
+            self._tabled = (self.state, self.work, tables_of(self.plan, self.state, self.work))
+        return self._tabled[2]
 
     def _learn(
         self,
@@ -250,10 +266,7 @@ class Auto:
             # until then every label and so every weight was 0: nothing has to be converted
             scalars[UNIT] = abs(labels[np.flatnonzero(labels)[0]])
             self._unit_known = True
-        yhat, paid = np.empty(len(labels)), np.empty(len(labels))
-        kernel.run_rows(
-            self.plan, self._inner_loss(), self.state, self.work, indptr, ids, values, labels / scalars[UNIT], weight, yhat, paid
-        )
+        yhat, paid = kernel.learn_rows(self._tables(), self._inner_loss(), (indptr, ids, values), labels / scalars[UNIT], weight)
         return yhat, paid * self._loss_unit()
 
     def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:

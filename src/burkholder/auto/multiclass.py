@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from burkholder.auto import classes as loops
 from burkholder.auto import features, rows
-from burkholder.auto.chosen import chosen
 from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Certificate, Guarantee
 
-FORMAT = 2  # of saved states
+FORMAT = 3  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 
 
@@ -43,8 +42,8 @@ class AutoMulticlass:
         self._many: Any = loops.many_of(self._pattern.state, 4)
         self.rounds = 0
         self.cumulative_loss = 0.0
-        self.way_losses = np.zeros(3)
-        self._blend = np.array(BLEND)
+        self._mixing = loops.new_mixing(BLEND, np.zeros(3), 4)
+        self._tabled: tuple[Any, Any, Any, Any] = (None, None, None, None)
         self._fit_work(1)
         for label in classes:
             self._add(label)
@@ -75,31 +74,38 @@ class AutoMulticlass:
             array[place] = array[0]
         self._places[label] = place
 
-    def _probabilities(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        if len(ids) + 1 + int(self._many.dense_count[0]) > len(self._works.slot) - 8:
-            self._fit_work(len(ids))
-        known = len(self._places)
-        margins, ways = np.empty(known + 1), np.empty((3, known + 1))
-        loops.predict_classes(self._pattern.plan, self._many, self._works, known, self._blend, ids, values, margins, ways)
-        weight = np.exp(self.way_losses.min() - self.way_losses)
-        return (weight @ ways / weight.sum())[1:]
+    def _tables(self) -> tuple[Any, ...]:
+        """What the loop reads, made anew when an array was replaced."""
+        if self._tabled[0] is not self._many or self._tabled[1] is not self._works or self._tabled[2] is not self._mixing:
+            if len(self._mixing.margins) != len(self._many.scalars):
+                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, len(self._many.scalars))
+            made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
+            self._tabled = (self._many, self._works, self._mixing, made)
+        return self._tabled[3]
+
+    @property
+    def way_losses(self) -> NDArray[np.float64]:
+        """The cumulative loss of each of the three ways."""
+        return self._mixing.lost
+
+    def _probabilities(self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
+        if longest + 1 + int(self._many.dense_count[0]) > len(self._works.slot) - 8:
+            self._fit_work(longest)
+        return loops.predict_classes(self._tables(), len(self._places), (indptr, ids, values))
 
     def predict_proba(self, x: Any) -> dict[Any, float]:
         """The probability of every class known. Changes nothing."""
         ids, values = rows.row(x, self.names, grow=False)
         if not self._places:
             return {}
-        return dict(zip(self._places, self._probabilities(ids, values).tolist()))
+        return dict(zip(self._places, self._probabilities(np.array([0, len(ids)]), ids, values)[0].tolist()))
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of a matrix. Changes nothing."""
         indptr, indices, values = rows.matrix(X)
         ids = rows.large_ids(indices, self.names, grow=False)
-        out = np.empty((len(indptr) - 1, len(self._places)))
-        for t in range(len(out)):
-            here = slice(indptr[t], indptr[t + 1])
-            out[t] = self._probabilities(ids[here], values[here])
-        return out
+        return self._probabilities(indptr, ids, values)
 
     def predict(self, x: Any) -> Any:
         """The likeliest class, None before the first label."""
@@ -136,47 +142,20 @@ class AutoMulticlass:
             fresh = labels[start] not in self._places
             known = len(self._places)
             if fresh:
-                predicted.append(
-                    None
-                    if not known
-                    else self.classes[
-                        int(
-                            np.argmax(
-                                self._probabilities(ids[indptr[start] : indptr[start + 1]], values[indptr[start] : indptr[start + 1]])
-                            )
-                        )
-                    ]
-                )
+                likely = self._probabilities(indptr[start : start + 2], ids, values)[0] if known else []
+                predicted.append(self.classes[int(np.argmax(likely))] if known else None)
                 self._add(labels[start])
             stop = start + 1
             while not fresh and stop < len(labels) and labels[stop] in self._places:
                 stop += 1
             part = slice(start, stop)
-            found, lost, before = np.empty(stop - start, np.int64), np.empty(stop - start), np.concatenate([self.way_losses, self._blend])
             places = np.array([self._places[label] for label in labels[part]])
-            margins, ways = np.empty(len(self._places) + 1), np.empty((3, len(self._places) + 1))
-            loops.run_classes(
-                self._pattern.plan,
-                chosen(self._pattern.loss),
-                self._many,
-                self._works,
-                len(self._places),
-                self._blend,
-                indptr[start : stop + 1],
-                ids,
-                values,
-                places,
-                weight[part],
-                self.way_losses,
-                margins,
-                ways,
-                np.empty(3),
-                found,
-                lost,
-            )
+            tables = self._tables()
+            before = self._mixing.lost.copy(), self._mixing.blend.copy()
+            found, lost = loops.learn_classes(tables, len(self._places), (indptr[start : stop + 1], ids, values), places, weight[part])
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
-                self.way_losses[:], self._blend[:] = before[:3], before[3:]
+                self._mixing.lost[:], self._mixing.blend[:] = before
             else:
                 named = self.classes
                 predicted += [named[place - 1] for place in found]
@@ -225,7 +204,7 @@ class AutoMulticlass:
             "cumulative_loss": self.cumulative_loss,
             "options": self._options,
             "way_losses": self.way_losses.tolist(),
-            "blend": self._blend.tolist(),
+            "blend": self._mixing.blend.tolist(),
         }
         used = len(self._places) + 1
         return header, {
@@ -246,7 +225,7 @@ class AutoMulticlass:
         whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
         whole._places = {_hashable(label): place for place, label in enumerate(header["classes"], 1)}
         whole.rounds, whole.cumulative_loss = header["rounds"], header["cumulative_loss"]
-        whole.way_losses, whole._blend = np.array(header["way_losses"]), np.array(header["blend"])
+        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
         whole._fit_work(1)
         return whole
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import register_jitable
 
 from burkholder.machine.llvm import F64, I64, Many, picked, place, place_of, start_of
 from burkholder.machine.operations import EIGHT, machine_code, numbers, vector
+from burkholder.machine.pieces import register_jitable
 
 # [a0 b0 a2 b2 | a4 …] and [a1 b1 a3 b3 | …]: pairs within 128 bits, as the processor does it in one instruction
 _EVEN, _ODD = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]

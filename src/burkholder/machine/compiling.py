@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit, typeof, types
-from numba.extending import overload, register_jitable
 
 from burkholder.machine.cache import Kept
+from burkholder.machine.pieces import LOOP, inlined, overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
 __all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
@@ -23,7 +23,7 @@ _INLINED: dict[str, Any] = {} if PLAIN else {"forceinline": True}
 
 def compiled(function: F, **options: Any) -> F:
     """Compile a loop; its machine code is kept on disk for the next process (see `cache`)."""
-    loop: Any = njit(error_model="numpy", **options)(function)
+    loop: Any = njit(error_model="numpy", **LOOP, **options)(function)
     loop._cache = Kept(function)
     return loop
 
@@ -38,13 +38,4 @@ def uncounted(function: F) -> F:
 
 def lean(function: F) -> F:
     """`uncounted`, for a loop that Python calls once a row: what unpacks its arguments and what uses them are one piece."""
-    return compiled(function, **_UNCOUNTED, **_INLINED)
-
-
-def inlined(function: F) -> F:
-    """A piece of an `uncounted` loop, inlined wherever it is called.
-
-    The pieces take records of some twenty arrays: counting references to each at every call cost ten times what the
-    arithmetic does.
-    """
     return compiled(function, **_UNCOUNTED, **_INLINED)

@@ -11,10 +11,10 @@ import math
 from typing import Any
 
 from llvmlite import ir
-from numba.extending import register_jitable
 
 from burkholder.machine.llvm import I8, called, every, overloaded, whole_of
 from burkholder.machine.operations import elementwise
+from burkholder.machine.pieces import register_jitable
 from burkholder.machine.processor import has
 from burkholder.machine.vectors import fused, least, most, where_positive
 

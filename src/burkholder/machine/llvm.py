@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba.core import cgutils
 
+from burkholder.machine.places import Place, address, bare
+
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 F32, F64 = ir.FloatType(), ir.DoubleType()
 NOTHING, POINTER = ir.VoidType(), ir.PointerType()
@@ -33,6 +35,8 @@ def opaque(builder: Any, pointer: Any) -> Any:
 
 def start_of(context: Any, builder: Any, kind: Any, array: Any) -> Start:
     """Where an array begins."""
+    if isinstance(kind, Place):
+        return Start(opaque(builder, bare(context, builder, kind, array).data), context.get_data_type(kind.dtype))
     data = context.make_array(kind)(context, builder, array).data
     return Start(opaque(builder, data), context.get_data_type(kind.dtype))
 
@@ -44,6 +48,8 @@ def place(builder: Any, start: Start, at: Any) -> Any:
 
 def place_of(context: Any, builder: Any, kind: Any, array: Any, indices: Sequence[Any]) -> Any:
     """The address of array[indices], for indices known not to be negative; nothing is checked."""
+    if isinstance(kind, Place):
+        return opaque(builder, address(context, builder, kind, array, indices))
     view = context.make_array(kind)(context, builder, array)
     shape, strides = (cgutils.unpack_tuple(builder, part, kind.ndim) for part in (view.shape, view.strides))
     found = cgutils.get_item_pointer2(context, builder, view.data, shape, strides, kind.layout, list(indices), wraparound=False)

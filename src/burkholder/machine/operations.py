@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import extending, types
-from numba.extending import lower_builtin, models, overload, register_jitable, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from burkholder.machine.llvm import F64, Many, gathered
+from burkholder.machine.pieces import overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import register_jitable
 
 from burkholder.machine.bits import lowest, ones
 from burkholder.machine.llvm import I8, I32, I64, Many, called, every, gathered, loaded, start_of, stored
 from burkholder.machine.operations import machine_code
+from burkholder.machine.pieces import register_jitable
 from burkholder.machine.processor import has
 
 _0, _1, _8, _64 = (np.uint64(k) for k in (0, 1, 8, 64))

@@ -1,0 +1,138 @@
+"""Records of arrays inside compiled loops, as pointers: a loop is handed tables of addresses, and its pieces read them by name.
+
+Handed over by value, three records of some twenty arrays are four hundred numbers at every call of a piece, and each of them is
+compiled, over and over. Here a record is one pointer to a table: a number, or the address of an array and its lengths,
+for every field. What a field holds is said by its type hint. With BURKHOLDER_PLAIN=1 a table is a tuple of the records
+themselves, and places are numba's own arrays.
+
+The arrays must outlive the call and must not be replaced in the meantime; no loop changes a table.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, get_args, get_type_hints
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, lower_getattr_generic, models, register_jitable, register_model
+from numpy.typing import NDArray
+
+from burkholder.machine.llvm import I64
+from burkholder.machine.places import Place, made
+from burkholder.machine.processor import PLAIN
+
+# what a field of a record may be, beside int, float and tuples of one of them
+Vector = Annotated[NDArray[np.float64], np.float64, 1]
+Matrix = Annotated[NDArray[np.float64], np.float64, 2]
+Cube = Annotated[NDArray[np.float64], np.float64, 3]
+Whole = Annotated[NDArray[np.int64], np.int64, 1]
+Short = Annotated[NDArray[np.int32], np.int32, 1]
+
+_KINDS = {np.float64: types.float64, np.int64: types.int64, np.int32: types.int32, float: types.float64, int: types.int64}
+
+
+class Named(types.Type):
+    """A pointer to the table of a record."""
+
+    def __init__(self, record: Any) -> None:
+        self.record = record
+        super().__init__(name=f"Named({record.__module__}.{record.__qualname__})")
+
+
+@register_model(Named)
+class _Model(models.PrimitiveModel):
+    def __init__(self, dmm: Any, kind: Named) -> None:
+        super().__init__(dmm, kind, I64.as_pointer())
+
+
+@cache
+def layout(record: Any) -> tuple[dict[str, tuple[int, Any]], int]:
+    """Where in its table each field of a record begins, and its type in compiled loops; and how long the table is."""
+    fields, at = {}, 0
+    for name, hint in get_type_hints(record, include_extras=True).items():
+        parts = get_args(hint)
+        if hasattr(hint, "__metadata__"):
+            kind: Any = Place(_KINDS[parts[1]], parts[2])
+        else:
+            kind = types.UniTuple(_KINDS[parts[0]], len(parts)) if parts else _KINDS[hint]
+        fields[name] = (at, kind)
+        at += kind.ndim + 1 if isinstance(kind, Place) else kind.count if parts else 1
+    return fields, at
+
+
+def table(*records: Any) -> Any:
+    """The tables of records of one kind, one after another: numbers as they are, arrays as their address and lengths."""
+    if PLAIN:
+        return records
+    fields = list(layout(type(records[0]))[0].values())
+    return np.array([entry for record in records for value, (_, kind) in zip(record, fields) for entry in _entries(value, kind)], np.int64)
+
+
+def _entries(value: Any, kind: Any) -> list[int]:
+    if isinstance(kind, Place):
+        if value.dtype.name != kind.dtype.name or value.ndim != kind.ndim or not value.flags.c_contiguous:
+            raise TypeError(f"an array of {value.dtype}, shape {value.shape}, where {kind} is meant")
+        return [value.__array_interface__["data"][0], *value.shape]
+    whole = (kind.dtype if isinstance(kind, types.UniTuple) else kind) == types.int64
+    numbers = value if isinstance(value, tuple) else (value,)
+    return [int(number) if whole else int(np.float64(number).view(np.int64)) for number in numbers]
+
+
+def named(record: Any) -> Any:
+    """In a loop: the k-th record of its tables."""
+    if PLAIN:
+        return register_jitable(lambda tables, k: tables[k])
+    length = layout(record)[1]
+
+    @intrinsic
+    def found(typingctx, tables, k):
+        def codegen(context, builder, sig, args):
+            data = context.make_array(sig.args[0])(context, builder, args[0]).data
+            return builder.gep(data, [builder.mul(args[1], I64(length))])
+
+        return Named(record)(tables, types.intp), codegen
+
+    return found
+
+
+def _place(typingctx, array):
+    """In a loop: a whole array without gaps as a place, so that pieces are compiled once for every kind of array."""
+
+    def codegen(context, builder, sig, args):
+        whole = context.make_array(sig.args[0])(context, builder, args[0])
+        return made(context, builder, sig.return_type, whole.data, cgutils.unpack_tuple(builder, whole.shape))
+
+    return Place(array.dtype, array.ndim)(array), codegen
+
+
+place: Any = register_jitable(lambda array: array) if PLAIN else intrinsic(_place)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = Named
+
+    def generic_resolve(self, kind, attr):
+        return layout(kind.record)[0][attr][1]
+
+
+@lower_getattr_generic(Named)
+def _field(context, builder, kind, pointer, attr):
+    at, field = layout(kind.record)[0][attr]
+
+    def word(k: int, type_: Any) -> Any:
+        where = builder.bitcast(builder.gep(pointer, [I64(at + k)]), type_.as_pointer())
+        loaded = builder.load(where)
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))  # no store of the loop can change it
+        return loaded
+
+    if isinstance(field, Place):
+        data = word(0, context.get_data_type(field.dtype).as_pointer())
+        return made(context, builder, field, data, [word(k + 1, I64) for k in range(field.ndim)])
+    if isinstance(field, types.UniTuple):
+        number = context.get_data_type(field.dtype)
+        return context.make_tuple(builder, field, [word(k, number) for k in range(field.count)])
+    return word(0, context.get_data_type(field))

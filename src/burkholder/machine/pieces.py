@@ -1,0 +1,122 @@
+"""Pieces of compiled loops: translated once each, optimised and turned into machine code only as part of their loop.
+
+numba treats every function it compiles as if it were called by itself: it is optimised, turned into machine code and given two
+wrappers, and the same again, with all it calls, inside its caller. For pieces that are inlined all of that but the last is
+for nobody. Here a piece stays what it was translated to until its loop is optimised, as a whole and once.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import extending
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+from burkholder.machine.processor import PLAIN
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Unfinished(JITCodeLibrary):
+    """Code that waits to be linked into a loop: linked with what it calls, but neither optimised nor loaded."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(NativeLowering):
+    """The last pass, into such a library."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        # callers find a piece by what would be its entry from Python: any built-in that is not found twice
+        state["cr"] = state["cr"]._replace(cfunc=[].append)
+        state.targetctx.insert_user_function(state["cr"].cfunc, state["cr"].fndesc, [state.library])
+        return True
+
+
+class _PartCompiler(CompilerBase):
+    """numba's own passes but for the last."""
+
+    needless: frozenset[str] = frozenset()
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        kept = [(kind, name) for kind, name in pipeline.passes if kind.__name__ not in self.needless]
+        pipeline.passes = [(_PartLowering if kind is NativeLowering else kind, name) for kind, name in kept]
+        pipeline.finalize()
+        return [pipeline]
+
+
+class _PieceCompiler(_PartCompiler):
+    """Without the passes for what no piece contains: closures, `with`, exceptions, expressions of whole arrays."""
+
+    needless = frozenset(
+        {
+            "WithLifting",
+            "InlineClosureLikes",
+            "InlineOverloads",
+            "GenericRewrites",
+            "NopythonRewrites",
+            "DeadBranchPrune",
+            "ReconstructSSA",
+            "PreLowerStripPhis",
+        }
+    )
+
+
+class _LoopCompiler(Compiler):
+    """numba's own, with the search for garbage put off: what is made while compiling is kept to its end anyway."""
+
+    def compile_extra(self, func: Any) -> Any:
+        searching = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if searching:
+                gc.enable()
+
+
+LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler}
+_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+_PIECE: dict[str, Any] = {} if PLAIN else {**_UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
+
+
+def inlined(function: F) -> F:
+    """A piece of an `uncounted` loop, inlined wherever it is called; in Python it stays the function it is.
+
+    It takes numbers, vectors and places, creates no arrays and raises nothing.
+    """
+    return _registered(function, _PIECE)
+
+
+def register_jitable(function: Any = None, **options: Any) -> Any:
+    """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
+    return _registered(function, {**_UNFINISHED, **options}) if function else lambda f: register_jitable(f, **options)
+
+
+def _registered(function: F, options: dict[str, Any]) -> F:
+    registered: F = extending.register_jitable(**options)(function) if options else extending.register_jitable(function)
+    return registered
+
+
+def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
+    """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
+    return extending.overload(function, jit_options=_UNFINISHED, **options)
