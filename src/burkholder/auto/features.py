@@ -33,19 +33,19 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
     """
     work.stamp[0] += work.slot.shape[0]  # marks of earlier rows are below, those of this row at or above
     stamp = work.stamp[0]
-    far = grow and state.scalars[FEATURES] > MANY
+    far = state.scalars[FEATURES] > MANY
     m = plan.intercept
     work.slot[0] = 0
     work.raw[0] = 0.0  # `scale` puts the constant itself
     # unsigned places, because signed ones are looked at twice: negative ones would count from the end
     for j in range(start, stop):
-        if far and j + AHEAD < indices.shape[0]:
+        if far and j + AHEAD < indices.shape[0] and indices[uintp(j + AHEAD)] < state.slot_of.shape[0]:
             fetch(plan, state, max(state.slot_of[uintp(indices[uintp(j + AHEAD)])], 0))
         x = values[uintp(j)]
         if abs(x) < TINY:
             continue
         feature = indices[uintp(j)]
-        slot = int(state.slot_of[uintp(feature)]) if grow or feature < state.slot_of.shape[0] else -1
+        slot = int(state.slot_of[uintp(feature)]) if feature < state.slot_of.shape[0] else -1
         if slot < 0:
             if not grow:
                 continue

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from burkholder.machine.compiling import compiled
+from burkholder.machine.pieces import piece
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,8 +22,4 @@ def uncounted(function: F) -> F:
     return loop
 
 
-def inlined(function: F) -> F:
-    """A piece of such a loop, inlined wherever it is called."""
-    piece: Any = uncounted(function)
-    piece.targetoptions["forceinline"] = True
-    return piece
+inlined = piece

@@ -1,12 +1,18 @@
-"""One round and the compiled loop over rounds. `predict`, `update` and `run` all go through these functions."""
+"""One round and the compiled loop over rounds: `predict`, `predict_many`, `update` and `run` all are this one loop."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
 from burkholder.auto.chosen import paid, slope
 from burkholder.auto.functions import log8, sigmoid8, softplus8
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
+from burkholder.auto.room import LOSS_AT, STATE_AT, WORK_AT, loss_in, plain, plan_in, state_in, work_in
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -24,8 +30,10 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.machine.memory import place
 from burkholder.machine.vectors import all8, lane, least, load8, most, size8, store, where_positive
 
+Rows = tuple[Any, Any, Any]  # CSR: indptr, indices, values
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
 LARGEST = 1e100  # in units of the first nonzero label
 
@@ -161,32 +169,29 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def predict_row(plan, state, work, indices, values):  # type: ignore[no-untyped-def]
-    """The prediction for one row; nothing but scratch is written."""
-    m = features.gather(plan, state, work, indices, values, 0, indices.shape[0], False)
-    features.scale(plan, state, work, m, False)
-    p = play(plan, state, work, m)
-    return lane(log8(all8(p)), 0) if plan.mixing == MIX_LOG else p * state.scalars[UNIT]
+def run_rows(room, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+    """Predict, then learn, row by row: the one loop. `loss` and y are in internal units (y over the unit of the labels).
 
-
-@uncounted
-def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
-    """Predict, then learn, row by row. `loss` and y are in internal units (y over the unit of the labels)."""
-    scalars = state.scalars
-    for t in range(y.shape[0]):
-        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(plan, state, work, m, True)
+    Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
+    """
+    plan, loss, state, work = plan_in(room, 0), loss_in(room, LOSS_AT), state_in(room, STATE_AT), work_in(room, WORK_AT)
+    ids, numbers, scalars = place(indices), place(values), state.scalars
+    for t in range(yhat.shape[0]):
+        m = features.gather(plan, state, work, ids, numbers, indptr[t], indptr[t + 1], learning)
+        features.scale(plan, state, work, m, learning)
         p = play(plan, state, work, m)
+        # log loss: odds, whose logarithms are taken below, eight at a time
+        yhat[t] = p if plan.mixing == MIX_LOG else p * scalars[UNIT]
+        if not learning:
+            continue
         scalars[WEIGHT_SUM] += weight[t]
         if weight[t] > 1.0:
             scalars[HEAVY] += 1.0
         label = y[t]
         if plan.mixing == MIX_LOG:
-            yhat[t] = p  # odds: their logarithms are taken below, eight at a time
             if weight[t] > 1.0:
                 p = lane(log8(all8(p)), 0)
         else:
-            yhat[t] = p * scalars[UNIT]
             losses[t] = weight[t] * paid(loss, p, label)
             if plan.kinds[0] != LOGISTIC:
                 label = tame(plan, state, label)
@@ -199,21 +204,50 @@ def run_rows(plan, loss, state, work, indptr, indices, values, y, weight, yhat, 
             widen(plan, state, label)
         scalars[ROUNDS] += 1.0
     if plan.mixing == MIX_LOG:
-        log_losses(state, y, weight, yhat, losses)
+        logarithms(place(yhat))
+        if learning:
+            log_losses(state, place(y), place(weight), place(yhat), place(losses))
+
+
+@inlined
+def logarithms(yhat):  # type: ignore[no-untyped-def]
+    """From odds to predictions."""
+    whole = yhat.shape[0] // 8 * 8
+    for t in range(0, whole, 8):
+        store(yhat, t, log8(load8(yhat, t)))
+    for t in range(whole, yhat.shape[0]):
+        yhat[t] = lane(log8(all8(yhat[t])), 0)
 
 
 @inlined
 def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
-    """From odds to predictions and their losses ln(1 + e^−yŷ)."""
+    """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        p = log8(load8(yhat, t))
-        store(yhat, t, p)
-        store(losses, t, load8(weight, t) * softplus8(all8(0.0) - load8(y, t) * p))
+        store(losses, t, load8(weight, t) * softplus8(all8(0.0) - load8(y, t) * load8(yhat, t)))
     for t in range(whole, y.shape[0]):
-        p = log8(all8(yhat[t]))
-        yhat[t] = lane(p, 0)
-        losses[t] = weight[t] * lane(softplus8(all8(0.0) - all8(y[t]) * p), 0)
+        losses[t] = weight[t] * lane(softplus8(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
     for t in range(y.shape[0]):
         state.scalars[LOSS] += losses[t]
         state.scalars[LEARNT_LOSS] += losses[t]
+
+
+def learn_rows(table: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(predictions, losses) of rows (indptr, indices, values), each predicted before its label is learned; labels and losses in
+    internal units, predictions in the target's own. The arrays that `table` names must have room for what the rows bring."""
+    labels = plain(y, np.float64)
+    yhat, losses = np.empty(len(labels)), np.empty(len(labels))
+    run_rows(table, *_plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
+    return yhat, losses
+
+
+def predict_rows(table: Any, rows: Rows) -> NDArray[np.float64]:
+    """Predictions of rows (indptr, indices, values), in the target's own units; the state stays as it is, bit for bit."""
+    indptr, indices, values = _plain_rows(rows)
+    yhat = np.empty(len(indptr) - 1)
+    run_rows(table, indptr, indices, values, yhat, yhat, yhat, yhat, False)
+    return yhat
+
+
+def _plain_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    return plain(rows[0], np.int64), plain(rows[1], np.int64), plain(rows[2], np.float64)

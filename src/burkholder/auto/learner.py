@@ -14,7 +14,8 @@ from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.chosen import Chosen, chosen
 from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.result import Run
-from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
+from burkholder.auto.room import room
+from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, Work, copied, grown, new_state, new_work
 from burkholder.errors import BadInput
 
 FORMAT = 2  # of saved states
@@ -67,6 +68,7 @@ class Auto:
         self.state: State = new_state(self.plan)
         self.names = rows.Names()
         self._unit_known = losses.is_classification(self.loss)
+        self._tabled: tuple[State, Work, Chosen] | None = None
         self._begin()
         self._fit_work(1)
 
@@ -233,7 +235,14 @@ class Auto:
     def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
         if len(ids) + 1 + int(self.state.dense_count[0]) > len(self.work.slot):
             self._fit_work(len(ids))
-        return float(kernel.predict_row(self.plan, self.state, self.work, ids, values))
+        return float(kernel.predict_rows(self._table(), (np.array([0, len(ids)]), ids, values))[0])
+
+    def _table(self) -> NDArray[np.int64]:
+        """The table the loops read; made anew when an array was replaced, or the unit of the labels became known."""
+        known = (self.state, self.work, self._inner_loss())
+        if self._tabled is None or any(old is not new for old, new in zip(self._tabled[:2], known)) or self._tabled[2] != known[2]:
+            self._tabled, self._room = known, room(self.plan, known[2], self.state, self.work)
+        return self._room
 
     def _learn(
         self,
@@ -250,10 +259,7 @@ class Auto:
             # until then every label and so every weight was 0: nothing has to be converted
             scalars[UNIT] = abs(labels[np.flatnonzero(labels)[0]])
             self._unit_known = True
-        yhat, paid = np.empty(len(labels)), np.empty(len(labels))
-        kernel.run_rows(
-            self.plan, self._inner_loss(), self.state, self.work, indptr, ids, values, labels / scalars[UNIT], weight, yhat, paid
-        )
+        yhat, paid = kernel.learn_rows(self._table(), (indptr, ids, values), labels / scalars[UNIT], weight)
         return yhat, paid * self._loss_unit()
 
     def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:

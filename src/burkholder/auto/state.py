@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto.plan import GROUP, RADII, Plan, full_lane_specs, prior
+from burkholder.machine.memory import Cube, Matrix, Short, Vector, Whole
 
 # columns of `stat`, one row a feature: in how many rounds it was nonzero (negative while it counts as dense), mean
 # and summed squared deviations of its nonzero values over the height, 1/height, the height, the round it was last seen
@@ -51,64 +52,64 @@ class State(NamedTuple):
     of the betting lane.
     """
 
-    scalars: NDArray[np.float64]
-    stat: NDArray[np.float64]  # features × STATS
-    lanes: NDArray[np.float64]  # features × (16·groups + 8); a feature's variances are set when it is first seen
-    slot_of: NDArray[np.int32]  # feature id → row of `stat` and `lanes`, −1 unseen
-    dense: NDArray[np.int64]
-    dense_count: NDArray[np.int64]
-    v0: NDArray[np.float64]
-    drift: NDArray[np.float64]
-    wide: NDArray[np.float64]  # 1 for lanes whose features are scaled by the width of the rows
-    radii: NDArray[np.float64]  # 0 for the betting lane
-    bias: NDArray[np.float64]  # Σδŷ of each tangent lane (the `a` of its potential) and of the betting lane
-    jump: NDArray[np.float64]  # what raising the radius cost each tangent lane
-    clip_cost: NDArray[np.float64]  # what clipping and rounding cost each tangent lane
-    residual: NDArray[np.float64]  # running mean |residual| of each lane
-    full_w: NDArray[np.float64]
-    full_p: NDArray[np.float64]  # brought up to date every DELAY rounds; until then, P − Σ d·u·uᵀ + diag(drift) is meant
-    full_u: NDArray[np.float64]
-    full_d: NDArray[np.float64]
-    full_drift: NDArray[np.float64]
-    full_variance: NDArray[np.float64]  # the diagonal of the covariance as it is now
-    full_spec: NDArray[np.float64]
-    stack_w: NDArray[np.float64]
-    stack_p: NDArray[np.float64]
-    weight: NDArray[np.float64]  # aggregation weight of each lane
-    prior: NDArray[np.float64]
-    lane_loss: NDArray[np.float64]  # cumulative loss of each lane
-    likelihood: NDArray[np.float64]  # log loss: e^−loss of each lane since lane_loss was last brought up to date
+    scalars: Vector
+    stat: Matrix  # features × STATS
+    lanes: Matrix  # features × (16·groups + 8); a feature's variances are set when it is first seen
+    slot_of: Short  # feature id → row of `stat` and `lanes`, −1 unseen
+    dense: Whole
+    dense_count: Whole
+    v0: Vector
+    drift: Vector
+    wide: Vector  # 1 for lanes whose features are scaled by the width of the rows
+    radii: Vector  # 0 for the betting lane
+    bias: Vector  # Σδŷ of each tangent lane (the `a` of its potential) and of the betting lane
+    jump: Vector  # what raising the radius cost each tangent lane
+    clip_cost: Vector  # what clipping and rounding cost each tangent lane
+    residual: Vector  # running mean |residual| of each lane
+    full_w: Matrix
+    full_p: Cube  # brought up to date every DELAY rounds; until then, P − Σ d·u·uᵀ + diag(drift) is meant
+    full_u: Cube
+    full_d: Matrix
+    full_drift: Matrix
+    full_variance: Matrix  # the diagonal of the covariance as it is now
+    full_spec: Matrix
+    stack_w: Matrix
+    stack_p: Cube
+    weight: Vector  # aggregation weight of each lane
+    prior: Vector
+    lane_loss: Vector  # cumulative loss of each lane
+    likelihood: Vector  # log loss: e^−loss of each lane since lane_loss was last brought up to date
 
 
 class Work(NamedTuple):
     """Scratch for one row; never part of the state."""
 
-    slot: NDArray[np.int64]
-    raw: NDArray[np.float64]
-    hat: NDArray[np.float64]
-    tilde: NDArray[np.float64]
-    waited: NDArray[np.float64]  # rounds since the feature was last seen
-    mark: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    out: NDArray[np.float64]  # each lane's own output; eight places more than lanes
-    entry: NDArray[np.float64]  # each lane's output, clipped: what the stack reads
-    played: NDArray[np.float64]  # each lane's output as aggregated
-    exact: NDArray[np.float64]  # the tangent lanes' outputs before rounding
-    reach: NDArray[np.float64]  # ΣVx² of each diagonal lane
-    step: NDArray[np.float64]
-    shrink: NDArray[np.float64]
-    mixed: NDArray[np.float64]
-    other: NDArray[np.float64]
-    ratio: NDArray[np.float64]
-    inverse: NDArray[np.float64]
-    columns: NDArray[np.float64]  # Px of every full-covariance lane, then of every stack
-    spread: NDArray[np.float64]  # x̂ and x̃ of the row with all their zeros, for the full lanes
-    second: NDArray[np.float64]  # 1 for full lanes and stacks of the second kind of step
-    gain: NDArray[np.float64]  # by what the features of each diagonal lane of a group are multiplied
-    squares: NDArray[np.float64]  # mean ‖x̂‖² and ‖x̃‖², this row included
-    narrow: NDArray[np.float64]  # 1 over the root of the mean ‖x̂‖² of the rows before
-    bet: NDArray[np.float64]  # g of the betting lane, feature by feature
-    stake: NDArray[np.float64]  # s of the betting lane
+    slot: Whole
+    raw: Vector
+    hat: Vector
+    tilde: Vector
+    waited: Vector  # rounds since the feature was last seen
+    mark: Whole
+    stamp: Whole
+    out: Vector  # each lane's own output; eight places more than lanes
+    entry: Vector  # each lane's output, clipped: what the stack reads
+    played: Vector  # each lane's output as aggregated
+    exact: Vector  # the tangent lanes' outputs before rounding
+    reach: Vector  # ΣVx² of each diagonal lane
+    step: Vector
+    shrink: Vector
+    mixed: Vector
+    other: Vector
+    ratio: Vector
+    inverse: Vector
+    columns: Matrix  # Px of every full-covariance lane, then of every stack
+    spread: Matrix  # x̂ and x̃ of the row with all their zeros, for the full lanes
+    second: Vector  # 1 for full lanes and stacks of the second kind of step
+    gain: Vector  # by what the features of each diagonal lane of a group are multiplied
+    squares: Vector  # mean ‖x̂‖² and ‖x̃‖², this row included
+    narrow: Vector  # 1 over the root of the mean ‖x̂‖² of the rows before
+    bet: Vector  # g of the betting lane, feature by feature
+    stake: Vector  # s of the betting lane
 
 
 def padded(count: int) -> int:

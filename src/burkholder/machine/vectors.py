@@ -18,6 +18,8 @@ from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import models, overload, register_model
 from numba.np.arrayobj import make_array
 
+from burkholder.machine.memory import Place, address
+
 # called with the arguments of the compiled code, which its own type does not know
 intrinsic: Any = numba_intrinsic
 
@@ -44,6 +46,8 @@ def _vector(width: int) -> ir.VectorType:
 
 
 def _pointer(context, builder, array_type, array, indices, width):  # type: ignore[no-untyped-def]
+    if isinstance(array_type, Place):
+        return builder.bitcast(address(context, builder, array_type, array, indices), _vector(width).as_pointer())
     view = make_array(array_type)(context, builder, value=array)
     shape = cgutils.unpack_tuple(builder, view.shape, array_type.ndim)
     strides = cgutils.unpack_tuple(builder, view.strides, array_type.ndim)
