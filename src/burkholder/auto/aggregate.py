@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.chosen import paid
 from burkholder.auto.functions import exp8, log8
 from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import MIX_LOG
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.losses import value
 from burkholder.machine.vectors import all8, least, load8, most, store, total8, where_positive
 
 SHARE = 0.3
@@ -56,10 +56,10 @@ def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped
     if plan.mixing == MIX_LOG:
         absorb_log(plan, loss, state, work, yhat, y, weight)
         return
-    scalars, loss_of, losing = state.scalars, work.mixed, weight * paid(loss, yhat, y)
+    scalars, loss_of, losing = state.scalars, work.mixed, weight * value(loss, yhat, y)
     lowest, highest = math.inf, -math.inf
     for k in range(plan.lanes):
-        lost = weight * paid(loss, work.played[k], y)
+        lost = weight * value(loss, work.played[k], y)
         state.lane_loss[k] += lost
         loss_of[k] = lost - losing
         lowest, highest = min(lowest, loss_of[k]), max(highest, loss_of[k])
@@ -118,7 +118,7 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
     if weight > 1.0 or int(state.scalars[ROUNDS]) % 16 == 15:
         settle(plan, state)
     total = total8(totals)
-    share(plan, state, total, weight * paid(loss, yhat, y) if weight > 1.0 else -math.inf, weight > 1.0)
+    share(plan, state, total, weight * value(loss, yhat, y) if weight > 1.0 else -math.inf, weight > 1.0)
 
 
 @inlined

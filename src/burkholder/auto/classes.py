@@ -7,14 +7,18 @@ kept once. What belongs to a class alone has the class as its first axis; class 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from burkholder.auto import features, kernel
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import Plan
+from burkholder.auto.room import STATE_WORDS, WORK_WORDS, plain, plan_in, state_in, work_in
 from burkholder.auto.state import FEATURES, HEAVY, LEARNT_LOSS, LOSS, ROUNDS, WEIGHT_SUM, State, Work, aligned, copied, grown, new_work
+from burkholder.losses import Logistic
+from burkholder.machine.memory import Matrix, Vector, named, place, table, words
 from burkholder.machine.vectors import load8, put
 
 OWN = (
@@ -40,71 +44,18 @@ OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed
 LEAST = 1e-13  # no class is given less
 
 
-@inlined
-def of_class(many, c):  # type: ignore[no-untyped-def]
-    """The state of one class: its own arrays, and the shared ones."""
-    return State(
-        many.scalars[c],
-        many.stat,
-        many.lanes[c],
-        many.slot_of,
-        many.dense,
-        many.dense_count,
-        many.v0,
-        many.drift,
-        many.wide,
-        many.radii,
-        many.bias[c],
-        many.jump[c],
-        many.clip_cost[c],
-        many.residual[c],
-        many.full_w[c],
-        many.full_p[c],
-        many.full_u[c],
-        many.full_d[c],
-        many.full_drift[c],
-        many.full_variance[c],
-        many.full_spec,
-        many.stack_w[c],
-        many.stack_p[c],
-        many.weight[c],
-        many.prior,
-        many.lane_loss[c],
-        many.likelihood[c],
-    )
+class Mixing(NamedTuple):
+    """How the margins of the classes become probabilities: what is learned of it, and scratch."""
+
+    blend: Vector  # a, b, and their precision (aa, ab, bb)
+    lost: Vector  # the ways' cumulative losses
+    shares: Vector  # their weights
+    margins: Vector  # one a class
+    ways: Matrix  # each way's probabilities
 
 
-@inlined
-def work_of(works, c):  # type: ignore[no-untyped-def]
-    """The scratch of one class: what was made of the row is shared."""
-    return Work(
-        works.slot,
-        works.raw,
-        works.hat,
-        works.tilde,
-        works.waited,
-        works.mark,
-        works.stamp,
-        works.out[c],
-        works.entry[c],
-        works.played[c],
-        works.exact[c],
-        works.reach[c],
-        works.step[c],
-        works.shrink[c],
-        works.mixed[c],
-        works.other[c],
-        works.ratio,
-        works.inverse,
-        works.columns[c],
-        works.spread[c],
-        works.second,
-        works.gain,
-        works.squares,
-        works.narrow,
-        works.bet,
-        works.stake,
-    )
+mixing_in = named(Mixing)
+MIXING_AT = words(Plan)
 
 
 @inlined
@@ -166,50 +117,49 @@ def trust(lost, shares):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def predict_classes(plan, many, works, known, blend, indices, values, margins, ways):  # type: ignore[no-untyped-def]
-    """Every way's probabilities for one row; nothing but scratch is written."""
-    m = features.gather(plan, of_class(many, 0), work_of(works, 0), indices, values, 0, indices.shape[0], False)
-    features.scale(plan, of_class(many, 0), work_of(works, 0), m, False)
-    for c in range(1, known + 1):
-        margins[c] = math.log(kernel.play(plan, of_class(many, c), work_of(works, c), m))
-    three_ways(margins, known, blend, ways)
-
-
-@uncounted
 def run_classes(  # type: ignore[no-untyped-def]
-    plan, loss, many, works, known, blend, indptr, indices, values, label, weight, lost, margins, ways, shares, found, paid
+    room, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning
 ):
-    """Predict, then learn, row by row. label: 1, …, known; lost: the ways' cumulative losses, changed, as is blend;
-    found: the likeliest class of each row, paid: its unweighted log loss."""
-    first, scratch = of_class(many, 0), work_of(works, 0)
-    for t in range(label.shape[0]):
+    """Predict, then learn, row by row. room: the tables of the plan and of the mixing; states and works: a table for every class.
+    likely: every class's probability, row by row (left alone if empty); found: the likeliest class of each row (1, …, known, as
+    are labels), paid: its unweighted log loss. Without `learning` only likely and scratch are written."""
+    plan, mixing = plan_in(room, 0), mixing_in(room, MIXING_AT)
+    first, scratch = state_in(states, 0), work_in(works, 0)
+    ids, numbers = place(indices), place(values)
+    margins, ways, shares, lost, blend = mixing.margins, mixing.ways, mixing.shares, mixing.lost, mixing.blend
+    for t in range(indptr.shape[0] - 1):
         before = int(first.scalars[FEATURES])
-        m = features.gather(plan, first, scratch, indices, values, indptr[t], indptr[t + 1], True)
-        features.scale(plan, first, scratch, m, True)
+        m = features.gather(plan, first, scratch, ids, numbers, indptr[t], indptr[t + 1], learning)
+        features.scale(plan, first, scratch, m, learning)
         after = int(first.scalars[FEATURES])
-        for c in range(known + 1):
-            state = of_class(many, c)
-            state.scalars[FEATURES] = first.scalars[FEATURES]
-            for slot in range(before, after):
-                put(state.lanes, slot, 8, load8(state.v0, 0))
-            margins[c] = math.log(kernel.play(plan, state, work_of(works, c), m))
+        for c in range(0 if learning else 1, known + 1):
+            state = state_in(states, c * STATE_WORDS)
+            if learning:
+                state.scalars[FEATURES] = first.scalars[FEATURES]
+                for slot in range(before, after):
+                    put(state.lanes, slot, 8, load8(state.v0, 0))
+            margins[c] = math.log(kernel.play(plan, state, work_in(works, c * WORK_WORDS), m))
         three_ways(margins, known, blend, ways)
         trust(lost, shares)
-        best, at, likely = -1.0, 1, 0.0
+        best, at, chance = -1.0, 1, 0.0
         for c in range(1, known + 1):
             p = shares[0] * ways[0, c] + shares[1] * ways[1, c] + shares[2] * ways[2, c]
+            if likely.shape[0] > 0:
+                likely[t, c - 1] = p
             if p > best:
                 best, at = p, c
-            if c == label[t]:
-                likely = p
-        found[t], paid[t] = at, -math.log(likely)
+            if learning and c == label[t]:
+                chance = p
+        if not learning:
+            continue
+        found[t], paid[t] = at, -math.log(chance)
         for way in range(3):
             lost[way] -= weight[t] * math.log(ways[way, label[t]])
         learn_blend(margins, known, label[t], weight[t], ways, blend)
         for c in range(known + 1):
-            state = of_class(many, c)
+            state = state_in(states, c * STATE_WORDS)
             y = 1.0 if c == label[t] else -1.0
-            kernel.learn(plan, loss, state, work_of(works, c), m, margins[c], y, weight[t])
+            kernel.learn(plan, Logistic(), state, work_in(works, c * WORK_WORDS), m, margins[c], y, weight[t])
             cost = weight[t] * (math.log1p(math.exp(-abs(margins[c]))) + max(-y * margins[c], 0.0))
             state.scalars[LOSS] += cost
             state.scalars[LEARNT_LOSS] += cost
@@ -217,6 +167,44 @@ def run_classes(  # type: ignore[no-untyped-def]
             if weight[t] > 1.0:
                 state.scalars[HEAVY] += 1.0
             state.scalars[ROUNDS] += 1.0
+
+
+class Tables(NamedTuple):
+    """What the loop reads: the arrays behind it are kept by whoever made it."""
+
+    room: NDArray[np.int64]
+    states: NDArray[np.int64]
+    works: NDArray[np.int64]
+
+
+def tables_of(plan: Plan, mixing: Mixing, many: Any, works: Any) -> Tables:
+    """Tables for every class there is room for."""
+    classes = range(len(many.scalars))
+    states = [table(one_of(many, c)) for c in classes]
+    scratch = [table(Work(**{name: getattr(works, name)[c] if name in OWN_WORK else getattr(works, name) for name in Work._fields})) for c in classes]
+    return Tables(np.concatenate([table(plan), table(mixing)]), np.concatenate(states), np.concatenate(scratch))
+
+
+def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
+    """For so many classes, with what was learned so far."""
+    return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
+
+
+def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
+    it is learned."""
+    labels = plain(label, np.int64)
+    found, paid = np.empty(len(labels), np.int64), np.empty(len(labels))
+    run_classes(*tables, known, *kernel.plain_rows(rows), labels, plain(weight, np.float64), np.empty((0, 0)), found, paid, True)
+    return found, paid
+
+
+def predict_classes(tables: Tables, known: int, rows: kernel.Rows) -> NDArray[np.float64]:
+    """A row of probabilities, of the classes 1, …, known, for each of the rows; what was learned stays as it is, bit for bit."""
+    indptr, indices, values = kernel.plain_rows(rows)
+    likely, nothing = np.empty((len(indptr) - 1, known)), np.empty(0)
+    run_classes(*tables, known, indptr, indices, values, np.empty(0, np.int64), nothing, likely, np.empty(0, np.int64), nothing, False)
+    return likely
 
 
 def many_of(state: State, room: int) -> Any:

@@ -11,8 +11,8 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils, config
-from numba.extending import register_jitable
 
+from burkholder.machine.pieces import piece
 from burkholder.machine.vectors import all8, fused, intrinsic, least, most, size8, where_positive
 
 
@@ -92,7 +92,7 @@ def _split(typingctx, x):  # type: ignore[no-untyped-def]
 _SHIFT = 6755399441055744.0  # 1.5·2⁵²: adding it rounds to a whole number and leaves it in the low bits
 
 
-@register_jitable
+@piece
 def exp8(x):  # type: ignore[no-untyped-def]
     """e^x for x ≤ 0, to two units in the last place; below e^−700 it stays there."""
     x = most(x, all8(-700.0))
@@ -108,7 +108,7 @@ def exp8(x):  # type: ignore[no-untyped-def]
     return fused(r4, fused(r4, fused(r4, all8(1 / 479001600), high), middle), low) * _two_to(shifted)
 
 
-@register_jitable
+@piece
 def coarse_exp8(x):  # type: ignore[no-untyped-def]
     """e^x for x ≤ 0, to within 3e-7 of itself; below e^−700 it stays there."""
     x = most(x, all8(-700.0))
@@ -120,14 +120,14 @@ def coarse_exp8(x):  # type: ignore[no-untyped-def]
     return fused(r2 * r2, high, low) * _two_to(shifted)
 
 
-@register_jitable
+@piece
 def sigmoid8(x):  # type: ignore[no-untyped-def]
     """σ(x) = 1/(1+e^−x)."""
     e = exp8(least(x, all8(0.0) - x))
     return where_positive(x, all8(1.0), e) / (all8(1.0) + e)
 
 
-@register_jitable
+@piece
 def log8(x):  # type: ignore[no-untyped-def]
     """ln x for x > 0 (not subnormal), to within a unit in the last place.
 
@@ -146,7 +146,7 @@ def log8(x):  # type: ignore[no-untyped-def]
     return fused(n, all8(0.693147180369123816490), f - (half - low))
 
 
-@register_jitable
+@piece
 def softplus8(x):  # type: ignore[no-untyped-def]
     """ln(1 + e^x)."""
     e = exp8(all8(0.0) - size8(x))

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
-from burkholder.auto.chosen import paid, slope
 from burkholder.auto.functions import log8, sigmoid8, softplus8
 from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
-from burkholder.auto.room import LOSS_AT, STATE_AT, WORK_AT, loss_in, plain, plan_in, state_in, work_in
+from burkholder.auto.room import STATE_AT, WORK_AT, plain, plan_in, state_in, work_in
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -30,6 +29,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.losses import derivative, value
 from burkholder.machine.memory import place
 from burkholder.machine.vectors import all8, lane, least, load8, most, size8, store, where_positive
 
@@ -124,17 +124,17 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
 def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyped-def]
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
-    if loss.kind == 0:
+    if plan.mixing == MIX_LOG:
         delta = all8(0.0 - weight * y) * sigmoid8(all8(0.0 - y) * load8(work.out, plan.tangents))
         delta = where_positive(size8(delta) - all8(1e-100), delta, all8(0.0))
         for k in range(4):
             work.step[plan.tangents + k] = lane(delta, k)
         return
     for k in range(plan.tangents, plan.tangents + 4):
-        delta = weight * slope(loss, work.out[k], y)
+        delta = weight * derivative(loss, work.out[k], y)
         work.step[k] = delta if abs(delta) > 1e-100 else 0.0
         if plan.kinds[0] != LOGISTIC:
-            more = paid(loss, work.played[k], y) - paid(loss, work.out[k], y)
+            more = value(loss, work.played[k], y) - value(loss, work.out[k], y)
             state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
 
 
@@ -169,12 +169,12 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def run_rows(room, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+def run_rows(room, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
     """Predict, then learn, row by row: the one loop. `loss` and y are in internal units (y over the unit of the labels).
 
     Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
     """
-    plan, loss, state, work = plan_in(room, 0), loss_in(room, LOSS_AT), state_in(room, STATE_AT), work_in(room, WORK_AT)
+    plan, state, work = plan_in(room, 0), state_in(room, STATE_AT), work_in(room, WORK_AT)
     ids, numbers, scalars = place(indices), place(values), state.scalars
     for t in range(yhat.shape[0]):
         m = features.gather(plan, state, work, ids, numbers, indptr[t], indptr[t + 1], learning)
@@ -192,13 +192,13 @@ def run_rows(room, indptr, indices, values, y, weight, yhat, losses, learning): 
             if weight[t] > 1.0:
                 p = lane(log8(all8(p)), 0)
         else:
-            losses[t] = weight[t] * paid(loss, p, label)
+            losses[t] = weight[t] * value(loss, p, label)
             if plan.kinds[0] != LOGISTIC:
                 label = tame(plan, state, label)
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
             scalars[LOSS] += losses[t]
-            scalars[LEARNT_LOSS] += weight[t] * paid(loss, p, label)
+            scalars[LEARNT_LOSS] += weight[t] * value(loss, p, label)
         learn(plan, loss, state, work, m, p, label, weight[t])
         if plan.kinds[0] != LOGISTIC:
             widen(plan, state, label)
@@ -232,22 +232,23 @@ def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
         state.scalars[LEARNT_LOSS] += losses[t]
 
 
-def learn_rows(table: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def learn_rows(table: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(predictions, losses) of rows (indptr, indices, values), each predicted before its label is learned; labels and losses in
     internal units, predictions in the target's own. The arrays that `table` names must have room for what the rows bring."""
     labels = plain(y, np.float64)
     yhat, losses = np.empty(len(labels)), np.empty(len(labels))
-    run_rows(table, *_plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
+    run_rows(table, loss, *plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
     return yhat, losses
 
 
-def predict_rows(table: Any, rows: Rows) -> NDArray[np.float64]:
+def predict_rows(table: Any, loss: Any, rows: Rows) -> NDArray[np.float64]:
     """Predictions of rows (indptr, indices, values), in the target's own units; the state stays as it is, bit for bit."""
-    indptr, indices, values = _plain_rows(rows)
+    indptr, indices, values = plain_rows(rows)
     yhat = np.empty(len(indptr) - 1)
-    run_rows(table, indptr, indices, values, yhat, yhat, yhat, yhat, False)
+    run_rows(table, loss, indptr, indices, values, yhat, yhat, yhat, yhat, False)
     return yhat
 
 
-def _plain_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def plain_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The rows as the loops take them."""
     return plain(rows[0], np.int64), plain(rows[1], np.int64), plain(rows[2], np.float64)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.auto import features, kernel, units
 from burkholder.auto.certificate import AutoCertificate, certify
-from burkholder.auto.chosen import chosen
 from burkholder.auto.importance import importances
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
 from burkholder.auto.reading import Reading
@@ -109,6 +108,7 @@ class Auto(OnlineLearner):
         """Everything that is not part of the state but made from it."""
         self.work = new_work(self.plan, len(self.state.stat), 1 + len(self.state.stat))
         self._tabled: Any = None
+        self._inner = units.divided(self.loss, float(self.state.scalars[UNIT]))  # for labels in internal units
         # one row at a time: its ends, label and weight in, prediction and loss out
         self._ends, self._given, self._weighed, self._out, self._paid = np.zeros(2, np.int64), *(np.zeros(1) for _ in range(4))
 
@@ -200,7 +200,7 @@ class Auto(OnlineLearner):
     def _forecast(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> float:
         self._ends[1] = len(indices)
         out = self._out
-        kernel.run_rows(self._table_of_arrays(), self._ends, indices, values, out, out, out, out, False)
+        kernel.run_rows(self._arrays(), self._inner, self._ends, indices, values, out, out, out, out, False)
         return float(out[0])
 
     def _round(self, indices: NDArray[np.int64], values: NDArray[np.float64], label: float, weight: float) -> None:
@@ -209,9 +209,8 @@ class Auto(OnlineLearner):
         if not self._unit_known and label != 0.0:
             self._know_unit(label)
         self._ends[1], self._given[0], self._weighed[0] = len(indices), label / self.state.scalars[UNIT], weight
-        kernel.run_rows(
-            self._table_of_arrays(), self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True
-        )
+        arrays = self._arrays()
+        kernel.run_rows(arrays, self._inner, self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True)
 
     def _tamed(self, label: float) -> float:
         """The label as the lanes would learn it now."""
@@ -244,7 +243,7 @@ class Auto(OnlineLearner):
         return self.targets.many(y, rows, self._unit)
 
     def _predict_many(self, table: Any) -> NDArray[np.float64]:
-        return kernel.predict_rows(self._table_of_arrays(), (table.indptr, table.indices, table.values))
+        return kernel.predict_rows(self._arrays(), self._inner, (table.indptr, table.indices, table.values))
 
     def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
         self.targets.check_weights(weights)
@@ -266,7 +265,7 @@ class Auto(OnlineLearner):
             self._know_unit(float(labels[np.flatnonzero(labels)[0]]))
         weight = np.ones(len(labels)) if weights is None else weights
         rows = (table.indptr, table.indices, table.values)
-        yhat, paid = kernel.learn_rows(self._table_of_arrays(), rows, labels / self.state.scalars[UNIT], weight)
+        yhat, paid = kernel.learn_rows(self._arrays(), self._inner, rows, labels / self.state.scalars[UNIT], weight)
         return yhat, paid * self._loss_unit
 
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> NDArray[np.float64]:
@@ -285,14 +284,13 @@ class Auto(OnlineLearner):
     def _know_unit(self, label: float) -> None:
         # until then every label and so every weight was 0: nothing has to be converted
         self.state.scalars[UNIT] = abs(label)
-        self._unit_known, self._tabled = True, None
+        self._unit_known, self._inner = True, units.divided(self.loss, abs(label))
 
-    def _table_of_arrays(self) -> NDArray[np.int64]:
-        """The table the loops read; made anew when an array was replaced, or the unit of the labels became known."""
+    def _arrays(self) -> NDArray[np.int64]:
+        """The table the loops read; made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self.state or known[1] is not self.work:
-            inner = chosen(units.divided(self.loss, float(self.state.scalars[UNIT])))
-            self._tabled = known = (self.state, self.work, room(self.plan, inner, self.state, self.work))
+            self._tabled = known = (self.state, self.work, room(self.plan, self.state, self.work))
         return known[2]
 
     def _make_room(self, ids: NDArray[np.int64]) -> None:

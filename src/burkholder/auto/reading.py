@@ -139,12 +139,13 @@ class Reading:
         if data["kind"] not in (None, "names", "vector", "sparse"):
             raise BadInput("rows", data["kind"], "give names, vector or sparse")
         rows.kind, rows.length = data["kind"], data["length"]
-        rows.names = {_hashable(name): place for place, name in enumerate(data["names"])}
+        rows.names = {hashable(name): place for place, name in enumerate(data["names"])}
         rows.far = {int(index): place for place, index in enumerate(data["far"])}
         if len(rows.names) != len(data["names"]) or len(rows.far) != len(data["far"]):
             raise BadInput("rows", "names", "every name once")
         return cls(rows)
 
 
-def _hashable(name: Any) -> Any:
+def hashable(name: Any) -> Any:
+    """A name as it was before JSON made lists of tuples."""
     return tuple(name) if isinstance(name, list) else name

@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto.chosen import Chosen
 from burkholder.auto.plan import Plan
 from burkholder.auto.state import State, Work
 from burkholder.machine.memory import named, table, words
 
-plan_in, loss_in, state_in, work_in = named(Plan), named(Chosen), named(State), named(Work)
+plan_in, state_in, work_in = named(Plan), named(State), named(Work)
+STATE_WORDS, WORK_WORDS = words(State), words(Work)
 # where each of them begins
-LOSS_AT = words(Plan)
-STATE_AT = LOSS_AT + words(Chosen)
-WORK_AT = STATE_AT + words(State)
+STATE_AT = words(Plan)
+WORK_AT = STATE_AT + STATE_WORDS
 
 
-def room(plan: Plan, loss: Chosen, state: State, work: Work) -> NDArray[np.int64]:
+def room(plan: Plan, state: State, work: Work) -> NDArray[np.int64]:
     """The table for one learner; it holds addresses, so state and work must be kept while it is used."""
-    return np.concatenate([table(plan), table(loss), table(state), table(work)])
+    return np.concatenate([table(plan), table(state), table(work)])
 
 
 def plain(array: Any, kind: Any) -> NDArray[Any]:

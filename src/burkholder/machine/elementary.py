@@ -13,7 +13,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import overload, register_jitable
+from numba.extending import overload
+
+from burkholder.machine.pieces import UNFINISHED, part
 
 # called with the arguments of the compiled code, which its own type does not know
 intrinsic: Any = numba_intrinsic
@@ -39,7 +41,7 @@ def _fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     return types.float64(types.float64, types.float64, types.float64), codegen
 
 
-@overload(fma)
+@overload(fma, jit_options=UNFINISHED)
 def _compiled_fma(a, b, c):  # type: ignore[no-untyped-def]
     return lambda a, b, c: _fma(a, b, c)
 
@@ -59,12 +61,12 @@ def _two_to(typingctx, shifted):  # type: ignore[no-untyped-def]
     return types.float64(types.float64), codegen
 
 
-@overload(two_to)
+@overload(two_to, jit_options=UNFINISHED)
 def _compiled_two_to(shifted):  # type: ignore[no-untyped-def]
     return lambda shifted: _two_to(shifted)
 
 
-@register_jitable
+@part
 def _split(x):  # type: ignore[no-untyped-def]
     """x = n·ln 2 + r with |r| ≤ ln2/2: (r, n in the low bits)."""
     shifted = fma(x, _LOG2_E, _SHIFT)
@@ -72,7 +74,7 @@ def _split(x):  # type: ignore[no-untyped-def]
     return fma(-n, _LN2_LOW, fma(-n, _LN2_HIGH, x)), shifted
 
 
-@register_jitable
+@part
 def _expm1_near_0(r):  # type: ignore[no-untyped-def]
     """Taylor to degree 13 on |r| ≤ ln2/2 (remainder 4e-18), in pairs so that the chain is short."""
     r2 = r * r
@@ -83,7 +85,7 @@ def _expm1_near_0(r):  # type: ignore[no-untyped-def]
     return fma(r2, fma(r4, fma(r4, high, middle), low), r)
 
 
-@register_jitable
+@part
 def exp(x):  # type: ignore[no-untyped-def]
     """e^x: 0 below e^−700, no more than e^700.
 
@@ -93,13 +95,13 @@ def exp(x):  # type: ignore[no-untyped-def]
     return exp_up(max(x, -WIDEST)) if x >= -WIDEST else 0.0
 
 
-@register_jitable
+@part
 def expm1(x):  # type: ignore[no-untyped-def]
     """e^x − 1, with x held within ±700, accurate where it is small."""
     return expm1_up(max(x, -WIDEST))
 
 
-@register_jitable
+@part
 def exp_up(x):  # type: ignore[no-untyped-def]
     """e^x for x ≥ −700, no more than e^700."""
     r, shifted = _split(min(x, WIDEST))
@@ -107,7 +109,7 @@ def exp_up(x):  # type: ignore[no-untyped-def]
     return fma(scale, _expm1_near_0(r), scale)
 
 
-@register_jitable
+@part
 def expm1_up(x):  # type: ignore[no-untyped-def]
     """e^x − 1 for x ≥ −700, no more than e^700."""
     r, shifted = _split(min(x, WIDEST))
@@ -115,7 +117,7 @@ def expm1_up(x):  # type: ignore[no-untyped-def]
     return fma(scale, _expm1_near_0(r), scale - 1.0)
 
 
-@register_jitable
+@part
 def log1p(x):  # type: ignore[no-untyped-def]
     """ln(1 + x) for 0 ≤ x ≤ 1: twice the series of artanh at x/(2 + x) ≤ 1/3.
 

@@ -53,13 +53,15 @@ class _PieceCompiler(CompilerBase):
         return [pipeline]
 
 
+# for numba's `overload`; flags that are not named here are those of the caller
+UNFINISHED: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PieceCompiler}
+
+
+def part(function: F) -> F:
+    """A function that compiled loops may call; in Python it stays what it is. LLVM decides whether it is inlined."""
+    return register_jitable(**UNFINISHED)(function)
+
+
 def piece(function: F) -> F:
-    """A piece of an `uncounted` loop, inlined wherever it is called; from Python it is called as it stands."""
-    return register_jitable(
-        forceinline=True,
-        _nrt=False,
-        error_model="numpy",
-        no_cfunc_wrapper=True,
-        no_cpython_wrapper=True,
-        pipeline_class=_PieceCompiler,
-    )(function)
+    """A part that is inlined wherever it is called, of loops that allocate nothing: no references are counted."""
+    return register_jitable(forceinline=True, _nrt=False, error_model="numpy", **UNFINISHED)(function)

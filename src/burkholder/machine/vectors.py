@@ -14,8 +14,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_untracked
+from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import models, overload, register_model
+from numba.extending import lower_builtin, models, register_model
 from numba.np.arrayobj import make_array
 
 from burkholder.machine.memory import Place, address
@@ -248,24 +249,17 @@ def total8(typingctx, vector):  # type: ignore[no-untyped-def]
     return types.float64(vector), codegen
 
 
-def _binary(instruction: str) -> Any:
-    def typed(typingctx, a, b):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            return getattr(builder, instruction)(args[0], args[1])
-
-        return a(a, b), codegen
-
-    return intrinsic(typed)
-
-
 def _operate(symbol: Any, instruction: str) -> None:
-    primitive = _binary(instruction)
+    """a ∘ b of two vectors, written down as the one instruction it is."""
 
-    @overload(symbol)
-    def _chosen(a, b):  # type: ignore[no-untyped-def]
-        if isinstance(a, Lanes) and isinstance(b, Lanes):
-            return lambda a, b: primitive(a, b)
-        return None
+    @infer_global(symbol)
+    class _Typed(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args, kws):  # type: ignore[no-untyped-def]
+            return args[0](*args) if len(args) == 2 and isinstance(args[0], Lanes) and args[0] == args[1] else None
+
+    @lower_builtin(symbol, Lanes, Lanes)
+    def _lowered(context, builder, sig, args):  # type: ignore[no-untyped-def]
+        return getattr(builder, instruction)(*args)
 
 
 for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
