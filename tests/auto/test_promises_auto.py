@@ -71,7 +71,9 @@ def exact_regret(loss: str, options: dict[str, float], shown: Any, stream: Strea
     total: Any = mpmath.mpf(0) if loss == "logistic" else Fraction(0)
     for t, row in enumerate(rows):
         w, y = Fraction(1 if stream.weight is None else float(stream.weight[t])), Fraction(float(stream.y[t]))
-        more = exact_loss(loss, options, Fraction(float(shown[t])), y) - exact_loss(loss, options, sum(a * b for a, b in zip(exact, row)), y)
+        more = exact_loss(loss, options, Fraction(float(shown[t])), y) - exact_loss(
+            loss, options, sum(a * b for a, b in zip(exact, row)), y
+        )
         total += mpmath.mpf(w.numerator) / w.denominator * more if loss == "logistic" else w * more
     return total
 
@@ -203,8 +205,8 @@ def test_regret_realised_corrected_bound(loss, options, deliver):
         rows = exact_rows(stream.X, order)
         for scale in (0.0, 0.1, 1.0, 25.0):
             radius = scale * certificate.comparators.radius
-            realised, corrected, bound = certificate.realised(radius=radius), certificate.corrected(radius=radius), certificate.bound(radius=radius)
-            assert realised <= corrected <= bound, name
+            realised, corrected = certificate.realised(radius=radius), certificate.corrected(radius=radius)
+            assert realised <= corrected <= certificate.bound(radius=radius), name
             for u in worst_comparators(loss, options, stream, rows, radius):
                 regret = exact_regret(loss, options, shown, stream, rows, u)
                 alone = certificate.realised(u)

@@ -258,7 +258,9 @@ def _notes(plan: Plan, state: State, unit: float, late: int, pending: int) -> tu
     if plan.mixing == MIX_LOG:
         notes.append(f"clipping log-odds to ±30 cost at most {log_clip(state):.2g}, included")
     elif not plan.steep:
-        notes.append(f"clipping to the range of labels seen cost a tangent lane at most {float(state.clip_cost.max()) * unit:.3g}, included")
+        notes.append(
+            f"clipping to the range of labels seen cost a tangent lane at most {float(state.clip_cost.max()) * unit:.3g}, included"
+        )
     if s[SURPRISES] > 0:
         cause = "a weight above 1" if plan.mixing == MIX_LOG else "a label outside the range seen or a weight above 1"
         notes.append(

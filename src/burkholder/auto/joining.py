@@ -46,13 +46,7 @@ def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pe
         notes.append(f"{int(late)} labels came late: each round is charged with the probabilities that were shown")
     if pending:
         notes.append(f"{pending} predictions still wait for their labels and are not counted")
-    light = Assumption(
-        "light weights",
-        "no weight above 1",
-        limit=1.0,
-        violations=int(heavy),
-        still_holds="the realised regret",
-    )
+    light = Assumption("light weights", "no weight above 1", limit=1.0, violations=int(heavy), still_holds="the realised regret")
     return JoinedCertificate(
         learner="auto-multiclass",
         loss="log",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -108,17 +109,14 @@ class Reading:
     def comparator(self, u: Any, intercept: bool, features: int, slot_of: NDArray[np.int32]) -> NDArray[np.float64]:
         """A comparator (by name, or as a vector, the constant first where there is one), slot by slot."""
         out = np.zeros(features)
-        if isinstance(u, dict):
-            u = dict(u)
-            constant = u.pop(INTERCEPT, 0.0) if intercept else 0.0
-            vector = self.rows.comparator(u, len(slot_of))
+        if isinstance(u, Mapping):
+            named = dict(u)
+            constant = Rows().comparator([named.pop(INTERCEPT, 0.0) if intercept else 0.0], 1)
+            vector = self.rows.comparator(named, len(slot_of))
         else:
-            vector = np.array(u, dtype=float).reshape(-1)
-            constant = 0.0
-            if intercept:
-                constant, vector = (vector[0] if len(vector) else 0.0), vector[1:]
-            vector = self.rows.comparator(vector, len(slot_of))
-        out[0] = Rows().comparator([constant], 1)[0]
+            whole = self.rows.comparator(u, len(slot_of) + intercept)
+            constant, vector = whole[: int(intercept)], whole[int(intercept) :]
+        out[: len(constant)] = constant
         seen = np.flatnonzero((slot_of[: len(vector)] >= 0) & (slot_of[: len(vector)] < features))
         out[slot_of[seen]] = vector[seen]
         missed = np.flatnonzero((vector != 0.0) & (slot_of[: len(vector)] < 0))

@@ -34,7 +34,7 @@ class Targets:
         if importance > HEAVIEST:
             raise BadInput("weight", weight, f"give weights of at most {HEAVIEST:g}")
         if self.low is not None and self.high is not None and not self.low <= label <= self.high:
-            raise BadInput("y", y, f"targets must lie in [{self.low:g}, {self.high:g}], the range given")
+            raise BadInput("y", y, self._outside())
         if abs(label) > self.largest * min(1.0, unit or 1.0):
             raise BadInput("y", y, self._too_large())
         return (0.0 if abs(label) < TINY else label), importance
@@ -51,7 +51,10 @@ class Targets:
             unit = float(sizes[np.argmax(sizes >= TINY)])
         good, remedy = sizes <= self.largest * min(1.0, unit or 1.0), self._too_large()
         if self.low is not None and self.high is not None:
-            good, remedy = (labels >= self.low) & (labels <= self.high), f"targets must lie in [{self.low:g}, {self.high:g}], the range given"
+            good, remedy = (
+                (labels >= self.low) & (labels <= self.high),
+                f"targets must lie in [{self.low:g}, {self.high:g}], the range given",
+            )
         if not good.all():
             place = int(np.argmin(good))
             raise BadInput(f"y[{place}]", float(labels[place]), remedy)
@@ -62,6 +65,9 @@ class Targets:
         if weights is not None and len(weights) and weights.max() > HEAVIEST:
             place = int(np.argmax(weights > HEAVIEST))
             raise BadInput(f"weight[{place}]", float(weights[place]), f"give weights of at most {HEAVIEST:g}")
+
+    def _outside(self) -> str:
+        return f"targets must lie in [{self.low:g}, {self.high:g}], the range given"
 
     def _too_large(self) -> str:
         return f"its loss may overflow; targets must stay below {self.largest:g}, also in units of the first one that is not 0"
