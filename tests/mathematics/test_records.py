@@ -11,11 +11,11 @@ import sys
 
 import numpy as np
 import pytest
-from numba import typeof, types
 
 from burkholder import geometries, losses, potentials
 from burkholder.losses import dispatch as loss_formulas
 from burkholder.losses.batch import values
+from burkholder.machine.compiling import typeof, types
 from burkholder.potentials import dispatch as potential_formulas
 from burkholder.rounds import layout as rounds
 

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from burkholder.machine.compiling import compiled
+from burkholder.streams.readers.digits import PADDING, digits, number, strange
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, PARSED, UNDECIDED, decimal
-from burkholder.streams.readers.words import PADDING, digits, number, strange
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

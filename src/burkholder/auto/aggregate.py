@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.functions import exp8, log8
-from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import MIX_LOG
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
 from burkholder.losses import value
+from burkholder.machine.compiling import inlined
+from burkholder.machine.elementary import exp_down, log
 from burkholder.machine.vectors import all8, least, load8, most, store, total8, where_positive
 
 SHARE = 0.3
@@ -36,7 +36,7 @@ def combine(plan, state, work):  # type: ignore[no-untyped-def]
         ups, downs = all8(0.0), all8(0.0)
         for k in range(0, plan.lanes, 8):
             p, weight = load8(played, k), load8(state.weight, k)
-            e = exp8(least(p, all8(0.0) - p))
+            e = exp_down(least(p, all8(0.0) - p))
             each = all8(1.0) / (all8(1.0) + e)
             up = where_positive(p, all8(1.0), e) * each
             down = where_positive(p, e, all8(1.0)) * each
@@ -125,7 +125,7 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
 def settle(plan, state):  # type: ignore[no-untyped-def]
     """Bring the cumulative log losses of the lanes up to date."""
     for k in range(0, plan.lanes, 8):
-        store(state.lane_loss, k, load8(state.lane_loss, k) - log8(most(load8(state.likelihood, k), all8(1e-300))))
+        store(state.lane_loss, k, load8(state.lane_loss, k) - log(most(load8(state.likelihood, k), all8(1e-300))))
         store(state.likelihood, k, all8(1.0))
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.functions import exp8, inverse_root
-from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import BETTING, LOGISTIC
 from burkholder.auto.stack import label_scale
 from burkholder.auto.state import HIGH, LOW, STEEPEST
 from burkholder.auto.tangent import GRID, WHOLE
+from burkholder.machine.compiling import inlined
+from burkholder.machine.elementary import exp_down, inverse_root
 from burkholder.machine.vectors import all8, fused, least, load8, total8
 
 LIMIT = 30.0
@@ -43,7 +43,7 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
             each = inverse_root(d)
             once = each * each
             # e^z as e^CAP·e^(z−CAP): the exponential is for numbers below 0, and this spares a division
-            loud = exp8(least(all8(0.5) * g * g * once, all8(CAP)) - all8(CAP))
+            loud = exp_down(least(all8(0.5) * g * g * once, all8(CAP)) - all8(CAP))
             total = fused(g * load8(work.hat, j), once * each * loud, total)
         p = -total8(total) * math.exp(CAP) * steep * steep * size * work.narrow[0]
     p = ((p * GRID + WHOLE) - WHOLE) / GRID if abs(p) < 1e9 else p

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import features, kernel
-from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import Plan
-from burkholder.auto.room import STATE_WORDS, WORK_WORDS, plain, plan_in, state_in, work_in
+from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import FEATURES, HEAVY, LEARNT_LOSS, LOSS, ROUNDS, WEIGHT_SUM, State, Work, aligned, copied, grown, new_work
 from burkholder.losses import Logistic
-from burkholder.machine.memory import Matrix, Vector, named, place, table, words
+from burkholder.machine.compiling import inlined, uncounted
+from burkholder.machine.memory import Matrix, Vector, named, place, table
 from burkholder.machine.vectors import load8, put
 
 OWN = (
@@ -54,8 +54,7 @@ class Mixing(NamedTuple):
     ways: Matrix  # each way's probabilities
 
 
-mixing_in = named(Mixing)
-MIXING_AT = words(Plan)
+mixing_of = named(Mixing)
 
 
 @inlined
@@ -118,13 +117,12 @@ def trust(lost, shares):  # type: ignore[no-untyped-def]
 
 @uncounted
 def run_classes(  # type: ignore[no-untyped-def]
-    room, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning
+    plans, mixings, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning
 ):
-    """Predict, then learn, row by row. room: the tables of the plan and of the mixing; states and works: a table for every class.
+    """Predict, then learn, row by row. plans, mixings: tables of one record; states, works: of one a class.
     likely: every class's probability, row by row (left alone if empty); found: the likeliest class of each row (1, …, known, as
     are labels), paid: its unweighted log loss. Without `learning` only likely and scratch are written."""
-    plan, mixing = plan_in(room, 0), mixing_in(room, MIXING_AT)
-    first, scratch = state_in(states, 0), work_in(works, 0)
+    plan, mixing, first, scratch = plan_of(plans, 0), mixing_of(mixings, 0), state_of(states, 0), work_of(works, 0)
     ids, numbers = place(indices), place(values)
     margins, ways, shares, lost, blend = mixing.margins, mixing.ways, mixing.shares, mixing.lost, mixing.blend
     for t in range(indptr.shape[0] - 1):
@@ -133,12 +131,12 @@ def run_classes(  # type: ignore[no-untyped-def]
         features.scale(plan, first, scratch, m, learning)
         after = int(first.scalars[FEATURES])
         for c in range(0 if learning else 1, known + 1):
-            state = state_in(states, c * STATE_WORDS)
+            state = state_of(states, c)
             if learning:
                 state.scalars[FEATURES] = first.scalars[FEATURES]
                 for slot in range(before, after):
                     put(state.lanes, slot, 8, load8(state.v0, 0))
-            margins[c] = math.log(kernel.play(plan, state, work_in(works, c * WORK_WORDS), m))
+            margins[c] = math.log(kernel.play(plan, state, work_of(works, c), m))
         three_ways(margins, known, blend, ways)
         trust(lost, shares)
         best, at, chance = -1.0, 1, 0.0
@@ -157,9 +155,9 @@ def run_classes(  # type: ignore[no-untyped-def]
             lost[way] -= weight[t] * math.log(ways[way, label[t]])
         learn_blend(margins, known, label[t], weight[t], ways, blend)
         for c in range(known + 1):
-            state = state_in(states, c * STATE_WORDS)
+            state = state_of(states, c)
             y = 1.0 if c == label[t] else -1.0
-            kernel.learn(plan, Logistic(), state, work_in(works, c * WORK_WORDS), m, margins[c], y, weight[t])
+            kernel.learn(plan, Logistic(), state, work_of(works, c), m, margins[c], y, weight[t])
             cost = weight[t] * (math.log1p(math.exp(-abs(margins[c]))) + max(-y * margins[c], 0.0))
             state.scalars[LOSS] += cost
             state.scalars[LEARNT_LOSS] += cost
@@ -169,20 +167,15 @@ def run_classes(  # type: ignore[no-untyped-def]
             state.scalars[ROUNDS] += 1.0
 
 
-class Tables(NamedTuple):
-    """What the loop reads: the arrays behind it are kept by whoever made it."""
-
-    room: NDArray[np.int64]
-    states: NDArray[np.int64]
-    works: NDArray[np.int64]
-
-
-def tables_of(plan: Plan, mixing: Mixing, many: Any, works: Any) -> Tables:
-    """Tables for every class there is room for."""
+def tables_of(plan: Plan, mixing: Mixing, many: Any, works: Any) -> tuple[Any, ...]:
+    """What the loop reads, for every class there is room for; whoever asks keeps the arrays behind it."""
     classes = range(len(many.scalars))
-    states = [table(one_of(many, c)) for c in classes]
-    scratch = [table(Work(**{name: getattr(works, name)[c] if name in OWN_WORK else getattr(works, name) for name in Work._fields})) for c in classes]
-    return Tables(np.concatenate([table(plan), table(mixing)]), np.concatenate(states), np.concatenate(scratch))
+    return table(plan), table(mixing), table(*[one_of(many, c) for c in classes]), table(*[_one_work(works, c) for c in classes])
+
+
+def _one_work(works: Any, c: int) -> Work:
+    """The scratch of one class: what was made of the row is shared."""
+    return Work(**{name: getattr(works, name)[c] if name in OWN_WORK else getattr(works, name) for name in Work._fields})
 
 
 def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
@@ -190,7 +183,7 @@ def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
     return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
 
 
-def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def learn_classes(tables: tuple[Any, ...], known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
     it is learned."""
     labels = plain(label, np.int64)
@@ -199,7 +192,7 @@ def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, wei
     return found, paid
 
 
-def predict_classes(tables: Tables, known: int, rows: kernel.Rows) -> NDArray[np.float64]:
+def predict_classes(tables: tuple[Any, ...], known: int, rows: kernel.Rows) -> NDArray[np.float64]:
     """A row of probabilities, of the classes 1, …, known, for each of the rows; what was learned stays as it is, bit for bit."""
     indptr, indices, values = kernel.plain_rows(rows)
     likely, nothing = np.empty((len(indptr) - 1, known)), np.empty(0)

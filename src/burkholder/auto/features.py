@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from numpy import uintp
 
-from burkholder.auto.block import columns, put_columns
-from burkholder.auto.functions import inverse_root
-from burkholder.auto.inlined import inlined
 from burkholder.auto.state import FEATURES, HEIGHT, INVERSE, ROUNDS
-from burkholder.machine.compiling import compiled
-from burkholder.machine.vectors import all8, any_above, fused, least, load8, most, prefetch, put, size8, store, where_positive
+from burkholder.machine.columns import columns, put_columns
+from burkholder.machine.compiling import compiled, inlined
+from burkholder.machine.elementary import inverse_root
+from burkholder.machine.prefetch import prefetch
+from burkholder.machine.vectors import all8, any_above, fused, least, load8, most, put, store, where_positive
 
 GROWTH = 10.0
 TINY = 1e-300  # smaller values are taken for 0: their inverse is not a number any more
@@ -95,13 +95,13 @@ def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
     for j in range(0, m, 8):
         signed, mean, spread, inverse = columns(state.stat, work.slot, j)  # COUNT, MEAN, SPREAD, INVERSE
         x = load8(work.raw, j)
-        count, was = size8(signed), where_positive(zero - signed, one, zero)
-        if any_above(size8(x * inverse), one) or any_above(one, count):
+        count, was = abs(signed), where_positive(zero - signed, one, zero)
+        if any_above(abs(x * inverse), one) or any_above(one, count):
             heighten(state, work, j, keep)
             inverse, ratio = load8(work.inverse, 0), load8(work.ratio, 0)
             mean, spread = mean * ratio, spread * ratio * ratio
         z = least(most(x * inverse, zero - one), one)
-        here = where_positive(size8(x), one, zero)
+        here = where_positive(abs(x), one, zero)
         count = count + here
         each = one / most(count, one)
         gap = (z - mean) * here
@@ -117,7 +117,7 @@ def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
         store(work.tilde, j, where_positive(variance - all8(CONSTANT), above * inverse_root(most(variance, all8(CONSTANT))), zero))
         if keep:
             put_columns(state.stat, work.slot, j, where_positive(dense, zero - count, count), mean, spread, inverse)
-            if any_above(size8(dense - was), zero):
+            if any_above(abs(dense - was), zero):
                 store(work.ratio, 0, dense - was)
                 for i in range(8):
                     if work.ratio[i] != 0.0 and work.slot[j + i] > 0:

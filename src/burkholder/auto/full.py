@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from burkholder.auto.inlined import inlined
 from burkholder.auto.state import DELAY, FEATURES, FULL_ON, HIGH, LOW, ROUNDS
+from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, load8, poke, row8, store, total8, where_positive
 from burkholder.machine.vectors import put as put8
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from burkholder.auto.inlined import inlined
+from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, least, put, row8
 
 

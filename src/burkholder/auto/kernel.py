@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
-from burkholder.auto.functions import log8, sigmoid8, softplus8
-from burkholder.auto.inlined import inlined, uncounted
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
-from burkholder.auto.room import STATE_AT, WORK_AT, plain, plan_in, state_in, work_in
+from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -30,8 +28,10 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.steps import step
 from burkholder.losses import derivative, value
+from burkholder.machine.compiling import inlined, uncounted
+from burkholder.machine.elementary import log, sigmoid, softplus
 from burkholder.machine.memory import place
-from burkholder.machine.vectors import all8, lane, least, load8, most, size8, store, where_positive
+from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
 Rows = tuple[Any, Any, Any]  # CSR: indptr, indices, values
 LIMIT = 30.0  # log-odds beyond ±30 are not told apart
@@ -105,7 +105,7 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
         group = k // 8
         p, reach, residual = load8(work.entry, k), load8(work.reach, k), load8(state.residual, k)
         kind = plan.kinds[0] if group == 0 or group >= plan.groups else plan.kinds[1]
-        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid8(all8(0.0 - y) * p)
+        s = load8(wrong, k) if plan.mixing == MIX_LOG else sigmoid(all8(0.0 - y) * p)
         g, shrink = step(kind, p, reach, s, y, weight, residual, plan.quantile)
         if plan.groups == 2 and group >= 2:  # full lanes and stacks of both kinds
             other, narrow = step(plan.kinds[1], p, reach, s, y, weight, residual, plan.quantile)
@@ -125,10 +125,10 @@ def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyp
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
     if plan.mixing == MIX_LOG:
-        delta = all8(0.0 - weight * y) * sigmoid8(all8(0.0 - y) * load8(work.out, plan.tangents))
-        delta = where_positive(size8(delta) - all8(1e-100), delta, all8(0.0))
+        deltas = all8(0.0 - weight * y) * sigmoid(all8(0.0 - y) * load8(work.out, plan.tangents))
+        deltas = where_positive(abs(deltas) - all8(1e-100), deltas, all8(0.0))
         for k in range(4):
-            work.step[plan.tangents + k] = lane(delta, k)
+            work.step[plan.tangents + k] = element(deltas, k)
         return
     for k in range(plan.tangents, plan.tangents + 4):
         delta = weight * derivative(loss, work.out[k], y)
@@ -169,15 +169,22 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def run_rows(room, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
     """Predict, then learn, row by row: the one loop. `loss` and y are in internal units (y over the unit of the labels).
 
     Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
     """
-    plan, state, work = plan_in(room, 0), state_in(room, STATE_AT), work_in(room, WORK_AT)
-    ids, numbers, scalars = place(indices), place(values), state.scalars
+    plan, state, work = plan_of(plans, 0), state_of(states, 0), work_of(works, 0)
+    starts, ids, numbers = place(indptr), place(indices), place(values)
+    rounds(plan, state, work, loss, starts, ids, numbers, place(y), place(weight), place(yhat), place(losses), learning)
+
+
+@inlined
+def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+    """The loop itself."""
+    scalars = state.scalars
     for t in range(yhat.shape[0]):
-        m = features.gather(plan, state, work, ids, numbers, indptr[t], indptr[t + 1], learning)
+        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], learning)
         features.scale(plan, state, work, m, learning)
         p = play(plan, state, work, m)
         # log loss: odds, whose logarithms are taken below, eight at a time
@@ -190,7 +197,7 @@ def run_rows(room, loss, indptr, indices, values, y, weight, yhat, losses, learn
         label = y[t]
         if plan.mixing == MIX_LOG:
             if weight[t] > 1.0:
-                p = lane(log8(all8(p)), 0)
+                p = log(p)
         else:
             losses[t] = weight[t] * value(loss, p, label)
             if plan.kinds[0] != LOGISTIC:
@@ -204,9 +211,9 @@ def run_rows(room, loss, indptr, indices, values, y, weight, yhat, losses, learn
             widen(plan, state, label)
         scalars[ROUNDS] += 1.0
     if plan.mixing == MIX_LOG:
-        logarithms(place(yhat))
+        logarithms(yhat)
         if learning:
-            log_losses(state, place(y), place(weight), place(yhat), place(losses))
+            log_losses(state, y, weight, yhat, losses)
 
 
 @inlined
@@ -214,9 +221,9 @@ def logarithms(yhat):  # type: ignore[no-untyped-def]
     """From odds to predictions."""
     whole = yhat.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        store(yhat, t, log8(load8(yhat, t)))
+        store(yhat, t, log(load8(yhat, t)))
     for t in range(whole, yhat.shape[0]):
-        yhat[t] = lane(log8(all8(yhat[t])), 0)
+        yhat[t] = log(yhat[t])
 
 
 @inlined
@@ -224,28 +231,28 @@ def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
     """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        store(losses, t, load8(weight, t) * softplus8(all8(0.0) - load8(y, t) * load8(yhat, t)))
+        store(losses, t, load8(weight, t) * softplus(all8(0.0) - load8(y, t) * load8(yhat, t)))
     for t in range(whole, y.shape[0]):
-        losses[t] = weight[t] * lane(softplus8(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
+        losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
     for t in range(y.shape[0]):
         state.scalars[LOSS] += losses[t]
         state.scalars[LEARNT_LOSS] += losses[t]
 
 
-def learn_rows(table: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def learn_rows(tables: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(predictions, losses) of rows (indptr, indices, values), each predicted before its label is learned; labels and losses in
-    internal units, predictions in the target's own. The arrays that `table` names must have room for what the rows bring."""
+    internal units, predictions in the target's own. The arrays that `tables` name must have room for what the rows bring."""
     labels = plain(y, np.float64)
     yhat, losses = np.empty(len(labels)), np.empty(len(labels))
-    run_rows(table, loss, *plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
+    run_rows(*tables, loss, *plain_rows(rows), labels, plain(weight, np.float64), yhat, losses, True)
     return yhat, losses
 
 
-def predict_rows(table: Any, loss: Any, rows: Rows) -> NDArray[np.float64]:
+def predict_rows(tables: Any, loss: Any, rows: Rows) -> NDArray[np.float64]:
     """Predictions of rows (indptr, indices, values), in the target's own units; the state stays as it is, bit for bit."""
     indptr, indices, values = plain_rows(rows)
     yhat = np.empty(len(indptr) - 1)
-    run_rows(table, loss, indptr, indices, values, yhat, yhat, yhat, yhat, False)
+    run_rows(*tables, loss, indptr, indices, values, yhat, yhat, yhat, yhat, False)
     return yhat
 
 

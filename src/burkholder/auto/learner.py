@@ -15,7 +15,7 @@ from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.importance import importances
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
 from burkholder.auto.reading import Reading
-from burkholder.auto.room import room
+from burkholder.auto.room import tables_of
 from burkholder.auto.state import (
     ETA,
     FEATURES,
@@ -200,7 +200,7 @@ class Auto(OnlineLearner):
     def _forecast(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> float:
         self._ends[1] = len(indices)
         out = self._out
-        kernel.run_rows(self._arrays(), self._inner, self._ends, indices, values, out, out, out, out, False)
+        kernel.run_rows(*self._arrays(), self._inner, self._ends, indices, values, out, out, out, out, False)
         return float(out[0])
 
     def _round(self, indices: NDArray[np.int64], values: NDArray[np.float64], label: float, weight: float) -> None:
@@ -210,7 +210,7 @@ class Auto(OnlineLearner):
             self._know_unit(label)
         self._ends[1], self._given[0], self._weighed[0] = len(indices), label / self.state.scalars[UNIT], weight
         arrays = self._arrays()
-        kernel.run_rows(arrays, self._inner, self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True)
+        kernel.run_rows(*arrays, self._inner, self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True)
 
     def _tamed(self, label: float) -> float:
         """The label as the lanes would learn it now."""
@@ -286,11 +286,11 @@ class Auto(OnlineLearner):
         self.state.scalars[UNIT] = abs(label)
         self._unit_known, self._inner = True, units.divided(self.loss, abs(label))
 
-    def _arrays(self) -> NDArray[np.int64]:
-        """The table the loops read; made anew when an array was replaced."""
+    def _arrays(self) -> tuple[Any, Any, Any]:
+        """What the loops read; made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self.state or known[1] is not self.work:
-            self._tabled = known = (self.state, self.work, room(self.plan, self.state, self.work))
+            self._tabled = known = (self.state, self.work, tables_of(self.plan, self.state, self.work))
         return known[2]
 
     def _make_room(self, ids: NDArray[np.int64]) -> None:

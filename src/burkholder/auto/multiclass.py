@@ -221,7 +221,7 @@ class AutoMulticlass(OnlineLearner):
         return predicted, paid
 
     # --- room ------------------------------------------------------------------------------------------------
-    def _tables(self) -> loops.Tables:
+    def _tables(self) -> tuple[Any, ...]:
         """What the loop reads, made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self._many or known[1] is not self._works or known[2] is not self._mixing:

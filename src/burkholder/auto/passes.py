@@ -4,9 +4,9 @@ looks at a feature; each feature's cache lines are used once in either pass."""
 from __future__ import annotations
 
 from burkholder.auto import kalman, tangent
-from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import BETTING
 from burkholder.auto.state import LAST, ROUNDS
+from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all4, all8, fused, halves, load4, load8, peek, poke, row8, store
 
 

@@ -1,6 +1,6 @@
-"""What the loops are handed: one table that names every array of a learner, and rows as plain arrays.
+"""What the loops are handed: tables that name every array of a learner, and rows as plain arrays.
 
-The table is built when an array was replaced, not at every call; the loops are compiled for one kind of argument only.
+The tables are made when an array was replaced, not at every call; the loops are compiled for one kind of argument only.
 """
 
 from __future__ import annotations
@@ -12,18 +12,14 @@ from numpy.typing import NDArray
 
 from burkholder.auto.plan import Plan
 from burkholder.auto.state import State, Work
-from burkholder.machine.memory import named, table, words
+from burkholder.machine.memory import named, table
 
-plan_in, state_in, work_in = named(Plan), named(State), named(Work)
-STATE_WORDS, WORK_WORDS = words(State), words(Work)
-# where each of them begins
-STATE_AT = words(Plan)
-WORK_AT = STATE_AT + STATE_WORDS
+plan_of, state_of, work_of = named(Plan), named(State), named(Work)
 
 
-def room(plan: Plan, state: State, work: Work) -> NDArray[np.int64]:
-    """The table for one learner; it holds addresses, so state and work must be kept while it is used."""
-    return np.concatenate([table(plan), table(state), table(work)])
+def tables_of(plan: Plan, state: State, work: Work) -> tuple[Any, Any, Any]:
+    """What the loop of one learner reads; they hold addresses, so state and work must be kept while they are used."""
+    return table(plan), table(state), table(work)
 
 
 def plain(array: Any, kind: Any) -> NDArray[Any]:

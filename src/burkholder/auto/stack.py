@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.full import kalman_step
-from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC
 from burkholder.auto.state import FULL_ON, LABEL_SQUARES, LABELS
+from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, load8, row8, store, total8
 
 DRIFT = 1e-5

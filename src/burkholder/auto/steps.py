@@ -8,10 +8,10 @@ by the error it was charged with.
 
 from __future__ import annotations
 
-from burkholder.auto.functions import coarse_exp8
-from burkholder.auto.inlined import inlined
 from burkholder.auto.plan import LOGISTIC, SQUARED
-from burkholder.machine.vectors import all8, coarse_log2, fused, least, most, where_positive
+from burkholder.machine.compiling import inlined
+from burkholder.machine.elementary import coarse_exp, coarse_log2
+from burkholder.machine.vectors import all8, fused, least, most, where_positive
 
 FLAT = 1e-6  # least curvature of the logistic loss: a saturated prediction still shrinks its variance
 LN2 = 0.6931471805599453
@@ -27,7 +27,7 @@ def implicit_logistic(m, reach):  # type: ignore[no-untyped-def]
     top = coarse_log2(all8(1.0) + reach) * all8(LN2)
     z = most(m, top - coarse_log2(most(top - m, all8(1.0))) * all8(LN2))
     for _ in range(2):
-        e = coarse_exp8(least(z, all8(0.0) - z))
+        e = coarse_exp(least(z, all8(0.0) - z))
         s = where_positive(z, e, all8(1.0)) / (all8(1.0) + e)
         pull = reach * s
         bend = pull * (all8(1.0) - s)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.functions import inverse_root
-from burkholder.auto.inlined import inlined
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
+from burkholder.machine.compiling import inlined
+from burkholder.machine.elementary import inverse_root
 from burkholder.machine.vectors import all4, fused, load4, most, put, row4, store
 
 GRID = float(1 << 20)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from burkholder.auto.inlined import inlined
 from burkholder.auto.state import HAT_SQUARES, ROUNDS, TILDE_SQUARES
+from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, halves, load8, store, total8, where_positive
 
 

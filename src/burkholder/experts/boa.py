@@ -12,11 +12,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.experts.dispatch import aggregator, mixture, regrets, softmax
 from burkholder.experts.ml_poly import raise_unit
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 
 @register_jitable

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload, register_jitable
+
+from burkholder.machine.compiling import overload, register_jitable, types
 
 
 class Rules(NamedTuple):

@@ -24,12 +24,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.experts.dispatch import aggregator
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
 from burkholder.losses.dispatch import derivative
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 

@@ -16,10 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.experts.dispatch import aggregator, mixture, regrets
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 UNIT, LARGEST, GROWTH = 0, 1, 2
 

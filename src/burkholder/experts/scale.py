@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
+
+from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`

@@ -12,11 +12,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.experts.dispatch import aggregator, mixture
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, next_limit, offset, rate, spread
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 
 @register_jitable

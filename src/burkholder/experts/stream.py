@@ -10,12 +10,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
 

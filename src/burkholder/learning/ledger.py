@@ -6,9 +6,9 @@ One array of numbers, written by the same compiled functions whether rounds come
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.losses.dispatch import derivative, value
+from burkholder.machine.compiling import register_jitable
 from burkholder.potentials.dispatch import LARGEST
 
 # Slots of the array.

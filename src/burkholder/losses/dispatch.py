@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import types
-from numba.extending import overload
-
-from burkholder.machine.pieces import UNFINISHED, part
+from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.records import record
 
 _VALUES: dict[type, Callable[..., float]] = {}
@@ -22,8 +19,8 @@ def formulas(value: Callable[..., float], derivative: Callable[..., float]) -> C
     """Attach the two scalar formulas to a loss record."""
 
     def attach(kind: type) -> type:
-        _VALUES[kind] = part(value)
-        _DERIVATIVES[kind] = part(derivative)
+        _VALUES[kind] = register_jitable(value)
+        _DERIVATIVES[kind] = register_jitable(derivative)
         return record(kind)
 
     return attach
@@ -49,14 +46,14 @@ def derivative(loss: Any, yhat: float, y: float) -> float:
     return _DERIVATIVES[type(loss)](loss, yhat, y)
 
 
-@overload(value, jit_options=UNFINISHED)
+@overload(value)
 def _compiled_value(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
         return _VALUES[loss.instance_class]  # type: ignore[attr-defined]
     return None
 
 
-@overload(derivative, jit_options=UNFINISHED)
+@overload(derivative)
 def _compiled_derivative(loss, yhat, y):  # type: ignore[no-untyped-def]
     if isinstance(loss, types.BaseNamedTuple):
         return _DERIVATIVES[loss.instance_class]  # type: ignore[attr-defined]

@@ -1,54 +1,53 @@
-"""How loops are compiled: numba with a disk cache that notices any edit of this package.
-
-numba's cache watches only the file of the compiled loop. Our loops call potentials and losses that live
-in other files, so the cache folder carries a fingerprint of every source file: edit one and a new folder
-is used.
-"""
+"""How loops are compiled, and the words of numba they are written in: other packages have them from here."""
 
 from __future__ import annotations
 
-import hashlib
-import os
+import sys
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
+
+from numba import njit, typeof, types
+
+from burkholder.machine.cache import Kept, listeners
+from burkholder.machine.pieces import inlined, overload, register_jitable
+from burkholder.machine.processor import PLAIN
+
+__all__ = ["announce_compiling", "compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-@cache
-def cache_folder() -> str:
-    """The folder for this very version of the sources (name, size and time of each file)."""
-    root = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        stat = path.stat()
-        digest.update(f"{path.relative_to(root)}:{stat.st_size}:{stat.st_mtime_ns}\n".encode())
-    base = os.environ.get("BURKHOLDER_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    return str(Path(base or Path.home() / ".cache") / "burkholder" / digest.hexdigest()[:16])
+# The loops that say so allocate nothing and keep no reference to their arrays, so there is nothing to count. numba has no
+# public name for this.
+_UNCOUNTED: dict[str, Any] = {} if PLAIN else {"_nrt": False}
+_INLINED: dict[str, Any] = {} if PLAIN else {"forceinline": True}
 
 
 def compiled(function: F, **options: Any) -> F:
-    """Compile a loop, cached on disk under `cache_folder` and nowhere else.
-
-    numba reads its cache folder from a global setting at decoration time; it is put back at once so that
-    other packages' caches stay where they were.
-    """
-    import numba
-
-    settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = cache_folder()
-    try:
-        return numba.njit(cache=True, error_model="numpy", **options)(function)
-    finally:
-        settings.CACHE_DIR = before
+    """Compile a loop; its machine code is kept on disk for the next process (see `cache`)."""
+    loop: Any = njit(error_model="numpy", **options)(function)
+    loop._cache = Kept(function)
+    return loop
 
 
-def lean(function: F) -> F:
-    """Compile a loop that creates no arrays: without reference counts, which cost 100 ns and more a row.
+def uncounted(function: F) -> F:
+    """`compiled`, for a loop that creates no arrays: without reference counts, which cost 100 ns and more a row.
 
     Slices of its arguments are fine; `np.zeros` and the like are refused at compile time.
     """
-    return compiled(function, _nrt=False, forceinline=True)
+    return compiled(function, **_UNCOUNTED)
+
+
+def lean(function: F) -> F:
+    """`uncounted`, for a loop that Python calls once a row: what unpacks its arguments and what uses them are one piece."""
+    return compiled(function, **_UNCOUNTED, **_INLINED)
+
+
+def announce_compiling() -> None:
+    """Say so on standard error when something is really compiled, once: it may take a while, and is not done again."""
+
+    def say() -> None:
+        listeners.remove(say)
+        print("compiling for this machine, once", file=sys.stderr, flush=True)
+
+    if not listeners:
+        listeners.append(say)

@@ -13,23 +13,20 @@ import sys
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import NativeValue, models, register_model, unbox
-from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
 from burkholder.machine.compiling import lean
-
-# called with the arguments of the compiled code, which its own type does not know
-intrinsic: Any = numba_intrinsic
+from burkholder.machine.llvm import F64, I1, I32, I64, POINTER, called, opaque
+from burkholder.machine.processor import PLAIN
 
 TYPE_AT, NUMBER_AT = 8, 16  # where an object keeps its type, and a float its number
 
 
 def layout_known() -> bool:
-    """Whether objects of this interpreter lie as they do in every ordinary CPython; dicts go the long way where not."""
-    if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
+    """Whether objects of this interpreter lie as they do in every ordinary CPython, and may be read where they
+    lie; dicts go the long way where not."""
+    if PLAIN or sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8 or object.__basicsize__ != TYPE_AT + 8 or float.__basicsize__ != NUMBER_AT + 8:
         return False
@@ -78,7 +75,7 @@ def content(typing_context, engraved):  # type: ignore[no-untyped-def]
 
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         kind = context.get_value_type(engraved.content)
-        return builder.load(builder.bitcast(arguments[0], kind.as_pointer()))
+        return builder.load(opaque(builder, arguments[0]), typ=kind)
 
     return engraved.content(engraved), code
 
@@ -94,7 +91,7 @@ def _size(typing_context, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def _store(typing_context, value, place):  # type: ignore[no-untyped-def]
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        builder.store(arguments[0], builder.inttoptr(arguments[1], arguments[0].type.as_pointer()))
+        builder.store(arguments[0], builder.inttoptr(arguments[1], POINTER))
         return context.get_dummy_value()
 
     return types.void(value, types.uintp), code
@@ -115,7 +112,7 @@ def address(typing_context, borrowed):  # type: ignore[no-untyped-def]
     """The address of a borrowed object."""
 
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.ptrtoint(arguments[0], ir.IntType(64))
+        return builder.ptrtoint(arguments[0], I64)
 
     return types.uint64(borrowed), code
 
@@ -123,16 +120,16 @@ def address(typing_context, borrowed):  # type: ignore[no-untyped-def]
 def _reader(offset: int, result: Any, kind: Any) -> Any:
     def typed(typing_context, place):  # type: ignore[no-untyped-def]
         def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            where = builder.add(arguments[0], ir.IntType(64)(offset))
-            return builder.load(builder.inttoptr(where, kind.as_pointer()))
+            where = builder.add(arguments[0], I64(offset))
+            return builder.load(builder.inttoptr(where, POINTER), typ=kind)
 
         return result(types.uint64), code
 
     return intrinsic(typed)
 
 
-type_of = _reader(TYPE_AT, types.uint64, ir.IntType(64))  # the address of an object's type
-float_of = _reader(NUMBER_AT, types.float64, ir.DoubleType())  # the number in a float
+type_of = _reader(TYPE_AT, types.uint64, I64)  # the address of an object's type
+float_of = _reader(NUMBER_AT, types.float64, F64)  # the number in a float
 
 
 # --- the interpreter's C interface ---------------------------------------------------------------------------
@@ -141,11 +138,8 @@ def next_entry(typing_context, mapping, slots):  # type: ignore[no-untyped-def]
     """Walk a dict: slots are the address of three words, the position (0 to begin), then the key and the value found."""
 
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        word = ir.IntType(64)
-        kind = ir.FunctionType(ir.IntType(32), [word] * 4)
-        function = cgutils.get_or_insert_function(builder.module, kind, "PyDict_Next")
-        places = [builder.add(arguments[1], word(8 * k)) for k in range(3)]
-        return builder.trunc(builder.call(function, [arguments[0], *places]), ir.IntType(1))
+        places = [builder.add(arguments[1], I64(8 * k)) for k in range(3)]
+        return builder.trunc(called(builder, "PyDict_Next", I32, [arguments[0], *places]), I1)
 
     return types.boolean(types.uint64, types.uint64), code
 

@@ -10,17 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numba import extending
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
-from numba.extending import register_jitable
+
+from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Unfinished(JITCodeLibrary):
     """Code that waits to be linked into a loop: linked with what it calls, but neither optimised nor loaded."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -30,10 +35,10 @@ class _Unfinished(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _PieceLowering(NativeLowering):
+class _PartLowering(NativeLowering):
     """The last pass, into such a library."""
 
-    _name = "piece_lowering"
+    _name = "part_lowering"
 
     def run_pass(self, state: Any) -> bool:
         state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -45,23 +50,42 @@ class _PieceLowering(NativeLowering):
         return True
 
 
-class _PieceCompiler(CompilerBase):
+class _PartCompiler(CompilerBase):
+    """numba's own passes but for the last."""
+
+    needless: frozenset[str] = frozenset()
+
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [(_PieceLowering if kind is NativeLowering else kind, name) for kind, name in pipeline.passes]
+        kept = [(kind, name) for kind, name in pipeline.passes if kind.__name__ not in self.needless]
+        pipeline.passes = [(_PartLowering if kind is NativeLowering else kind, name) for kind, name in kept]
         pipeline.finalize()
         return [pipeline]
 
 
-# for numba's `overload`; flags that are not named here are those of the caller
-UNFINISHED: dict[str, Any] = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PieceCompiler}
+class _PieceCompiler(_PartCompiler):
+    """Without the passes for what no piece contains: closures, `with`, exceptions, expressions of whole arrays."""
+
+    needless = frozenset({"WithLifting", "InlineClosureLikes", "InlineOverloads", "GenericRewrites", "NopythonRewrites", "DeadBranchPrune", "ReconstructSSA", "PreLowerStripPhis"})
 
 
-def part(function: F) -> F:
-    """A function that compiled loops may call; in Python it stays what it is. LLVM decides whether it is inlined."""
-    return register_jitable(**UNFINISHED)(function)
+_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+_PIECE: dict[str, Any] = {} if PLAIN else {**_UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
 
 
-def piece(function: F) -> F:
-    """A part that is inlined wherever it is called, of loops that allocate nothing: no references are counted."""
-    return register_jitable(forceinline=True, _nrt=False, error_model="numpy", **UNFINISHED)(function)
+def inlined(function: F) -> F:
+    """A piece of an `uncounted` loop, inlined wherever it is called; in Python it stays the function it is.
+
+    It takes numbers, vectors and places, creates no arrays and raises nothing.
+    """
+    return extending.register_jitable(**_PIECE)(function)
+
+
+def register_jitable(function: Any = None, **options: Any) -> Any:
+    """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
+    return extending.register_jitable(**_UNFINISHED, **options)(function) if function else lambda f: register_jitable(f, **options)
+
+
+def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
+    """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
+    return extending.overload(function, jit_options=_UNFINISHED, **options)

@@ -1,316 +1,218 @@
-"""Eight lanes at once: a vector of doubles as a value inside compiled loops.
+"""Several doubles as one value inside compiled loops.
 
-numba unrolls short loops before it could vectorise them, which costs a factor of three to five here; so the
-lanes' arithmetic is written on a small vector type. Only what the lanes need is defined: load, store, the four
-operations, comparison by sign, square root, and an exponential.
+numba unrolls short loops before it could vectorise them, which costs a factor of three to five where a model has eight
+variants side by side; so vectors are a type of their own. They have the four operations, comparison by sign, `abs`, `min`,
+`max` and `math.sqrt`, and take numbers for vectors of one number: a formula written for numbers is one for vectors.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
-from llvmlite import ir
+from llvmlite.ir import IntType
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_untracked
-from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import lower_builtin, models, register_model
-from numba.np.arrayobj import make_array
 
-from burkholder.machine.memory import Place, address
+from burkholder.machine.llvm import F32, I32, Many, every, gathered, overloaded, place_of
+from burkholder.machine.operations import EIGHT, FOUR, apply, elementwise, machine_code, numbers, vector
 
-# called with the arguments of the compiled code, which its own type does not know
-intrinsic: Any = numba_intrinsic
+WIDTH = 8  # of the wider vectors: rows are filled up with zeros to a multiple of this
 
 
-class Lanes(types.Type):
-    """A vector of `width` doubles."""
+# --- arithmetic ----------------------------------------------------------------------------------------------
+def _least(b: Any, x: Any, y: Any) -> Any:
+    return b.select(b.fcmp_ordered("<", x, y), x, y)
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(name=f"Lanes({width})")
 
+def _most(b: Any, x: Any, y: Any) -> Any:
+    return b.select(b.fcmp_ordered(">", x, y), x, y)
 
-EIGHT, FOUR = Lanes(8), Lanes(4)
 
+apply(operator.add, lambda b, x, y: b.fadd(x, y))
+apply(operator.sub, lambda b, x, y: b.fsub(x, y))
+apply(operator.mul, lambda b, x, y: b.fmul(x, y))
+apply(operator.truediv, lambda b, x, y: b.fdiv(x, y))
+apply(operator.neg, lambda b, x: b.fneg(x))
+apply(abs, lambda b, x: overloaded(b, "fabs", x))
+apply(math.sqrt, lambda b, x: overloaded(b, "sqrt", x))
+apply(min, lambda b, x, y: _least(b, y, x))  # of equals, and beside a NaN, the first, as Python has it
+apply(max, lambda b, x, y: _most(b, y, x))
 
-@register_model(Lanes)
-class _Model(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Lanes) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.DoubleType(), fe_type.width))
 
+@elementwise(lambda b, x, y, z: overloaded(b, "fmuladd", x, y, z))
+def fused(a, b, c):
+    """a·b + c, in one instruction, rounded once, where the processor has it; in Python rounded twice."""
+    return a * b + c
 
-def _vector(width: int) -> ir.VectorType:
-    return ir.VectorType(ir.DoubleType(), width)
 
+@elementwise(_least)
+def least(a, b):
+    """The lesser of two; b where one is a NaN."""
+    return a if a < b else b
 
-def _pointer(context, builder, array_type, array, indices, width):  # type: ignore[no-untyped-def]
-    if isinstance(array_type, Place):
-        return builder.bitcast(address(context, builder, array_type, array, indices), _vector(width).as_pointer())
-    view = make_array(array_type)(context, builder, value=array)
-    shape = cgutils.unpack_tuple(builder, view.shape, array_type.ndim)
-    strides = cgutils.unpack_tuple(builder, view.strides, array_type.ndim)
-    place = cgutils.get_item_pointer2(context, builder, view.data, shape, strides, array_type.layout, indices, wraparound=False)
-    return builder.bitcast(place, _vector(width).as_pointer())
 
+@elementwise(_most)
+def most(a, b):
+    """The greater of two; b where one is a NaN."""
+    return a if a > b else b
 
-def _load(width: int, dimensions: int) -> Any:
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], list(args[1:]), width)
-        value = builder.load(place, align=8)
-        return impl_ret_untracked(context, builder, sig.return_type, value)
 
-    def widened(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], list(args[1:]), width)
-        singles = builder.bitcast(place, ir.VectorType(ir.FloatType(), width).as_pointer())
-        return builder.fpext(builder.load(singles, align=4), _vector(width))
-
-    def chosen(array):  # type: ignore[no-untyped-def]
-        return widened if array.dtype == types.float32 else codegen
-
-    if dimensions == 1:
-
-        def typed(typingctx, array, i):  # type: ignore[no-untyped-def]
-            return Lanes(width)(array, types.intp), chosen(array)
-    else:
-
-        def typed(typingctx, array, i, j):  # type: ignore[no-untyped-def, misc]
-            return Lanes(width)(array, types.intp, types.intp), chosen(array)
-
-    return intrinsic(typed)
-
-
-load8, load4 = _load(8, 1), _load(4, 1)
-row8, row4 = _load(8, 2), _load(4, 2)
-
-
-def _folded(builder, vector, join):  # type: ignore[no-untyped-def]
-    """Eight lanes into one number: halves joined with halves, always in the same order."""
-    parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(8)]
-    while len(parts) > 1:
-        half = len(parts) // 2
-        parts = [join(parts[k], parts[k + half]) for k in range(half)]
-    return parts[0]
-
-
-@intrinsic
-def least8(typingctx, vector):  # type: ignore[no-untyped-def]
-    """The least of the lanes; a NaN may or may not be passed over."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        return _folded(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
-
-    return types.float64(vector), codegen
-
-
-@intrinsic
-def store(typingctx, array, i, value):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], [args[1]], sig.args[2].width)
-        builder.store(args[2], place, align=8)
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, value), codegen
-
-
-@intrinsic
-def put(typingctx, array, i, j, value):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], sig.args[3].width)
-        builder.store(args[3], place, align=8)
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, types.intp, value), codegen
-
-
-@intrinsic
-def peek(typingctx, array, i, j):  # type: ignore[no-untyped-def]
-    """array[i, j], for a place known not to be negative: the loops look up some hundred of them a row."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
-        return builder.load(builder.bitcast(place, ir.DoubleType().as_pointer()))
-
-    return types.float64(array, types.intp, types.intp), codegen
-
-
-@intrinsic
-def poke(typingctx, array, i, j, number):  # type: ignore[no-untyped-def]
-    """array[i, j] = number, for such a place."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
-        builder.store(args[3], builder.bitcast(place, ir.DoubleType().as_pointer()))
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, types.intp, types.float64), codegen
-
-
-@intrinsic
-def prefetch(typingctx, array, i, j):  # type: ignore[no-untyped-def]
-    """Ask for the cache line of array[i, j]: features of a row are scattered, their lines are wanted soon."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        place = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]], 8)
-        byte = ir.IntType(8).as_pointer()
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [builder.bitcast(place, byte), number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, types.intp), codegen
-
-
-def _spread(width: int) -> Any:
-    def typed(typingctx, x):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            vector = ir.Constant(_vector(width), ir.Undefined)
-            for k in range(width):
-                vector = builder.insert_element(vector, args[0], ir.Constant(ir.IntType(32), k))
-            return vector
-
-        return Lanes(width)(types.float64), codegen
-
-    return intrinsic(typed)
-
-
-all8, all4 = _spread(8), _spread(4)
-
-
-@intrinsic
-def halves(typingctx, first, second):  # type: ignore[no-untyped-def]
-    """Four lanes of the first number, four of the second."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        vector = ir.Constant(_vector(8), ir.Undefined)
-        for k in range(8):
-            vector = builder.insert_element(vector, args[k // 4], ir.Constant(ir.IntType(32), k))
-        return vector
-
-    return EIGHT(types.float64, types.float64), codegen
-
-
-@intrinsic
-def fused(typingctx, a, b, c):  # type: ignore[no-untyped-def]
-    """a·b + c, in one instruction where there is one. Written out, so that every loop rounds alike."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        kind = ir.FunctionType(args[0].type, [args[0].type] * 3)
-        name = f"llvm.fmuladd.v{sig.args[0].width}f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
-
-    return a(a, b, c), codegen
-
-
-@intrinsic
-def any_above(typingctx, a, b):  # type: ignore[no-untyped-def]
-    """Whether a > b in any lane."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        width = sig.args[0].width
-        mask = builder.bitcast(builder.fcmp_ordered(">", args[0], args[1]), ir.IntType(width))
-        return builder.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(width), 0))
-
-    return types.boolean(a, b), codegen
-
-
-@intrinsic
-def size8(typingctx, a):  # type: ignore[no-untyped-def]
-    """|a| of every lane."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        width = sig.args[0].width
-        kind = ir.FunctionType(args[0].type, [args[0].type])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{width}f64"), args)
-
-    return a(a), codegen
-
-
-@intrinsic
-def lane(typingctx, vector, k):  # type: ignore[no-untyped-def]
-    """One number of a vector."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
-
-    return types.float64(vector, types.int64), codegen
-
-
-@intrinsic
-def total8(typingctx, vector):  # type: ignore[no-untyped-def]
-    """The sum of the lanes, always in the same order."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        return _folded(builder, args[0], builder.fadd)
-
-    return types.float64(vector), codegen
-
-
-def _operate(symbol: Any, instruction: str) -> None:
-    """a ∘ b of two vectors, written down as the one instruction it is."""
-
-    @infer_global(symbol)
-    class _Typed(AbstractTemplate):  # type: ignore[misc]
-        def generic(self, args, kws):  # type: ignore[no-untyped-def]
-            return args[0](*args) if len(args) == 2 and isinstance(args[0], Lanes) and args[0] == args[1] else None
-
-    @lower_builtin(symbol, Lanes, Lanes)
-    def _lowered(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        return getattr(builder, instruction)(*args)
-
-
-for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
-    _operate(_symbol, _instruction)
-
-
-def _chosen_by(condition: str) -> Any:
-    def typed(typingctx, a, b):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-            return builder.select(builder.fcmp_ordered(condition, args[0], args[1]), args[0], args[1])
-
-        return a(a, b), codegen
-
-    return intrinsic(typed)
-
-
-least, most = _chosen_by("<"), _chosen_by(">")
-
-
-@intrinsic
-def where_positive(typingctx, test, a, b):  # type: ignore[no-untyped-def]
+@elementwise(lambda b, test, x, y: b.select(b.fcmp_ordered(">", test, every(test.type, 0.0)), x, y))
+def where_positive(test, a, b):
     """a where test > 0, b elsewhere."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        zero = ir.Constant(args[0].type, [0.0] * sig.args[0].width)
-        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
-
-    return a(test, a, b), codegen
+    return a if test > 0.0 else b
 
 
-@intrinsic
-def root(typingctx, a):  # type: ignore[no-untyped-def]
-    """Square roots."""
-
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        kind = ir.FunctionType(args[0].type, [args[0].type])
-        name = f"llvm.sqrt.v{sig.args[0].width}f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [args[0]])
-
-    return a(a), codegen
+def _any_above(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+    width = signature.args[0].width
+    mask = b.bitcast(b.fcmp_ordered(">", *arguments), IntType(width))
+    return b.icmp_unsigned("!=", mask, mask.type(0))
 
 
-@intrinsic
-def coarse_log2(typingctx, a):  # type: ignore[no-untyped-def]
-    """log₂ of positive numbers to within 0.09: the bits of a double, read as a whole number."""
+@machine_code(lambda a, b: types.boolean(a, b), _any_above)
+def any_above(a, b):
+    """Whether a > b for any element."""
+    found = False
+    for x, y in zip(numbers(a), numbers(b)):
+        found |= x > y
+    return found
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
-        width = sig.args[0].width
-        bits = builder.bitcast(args[0], ir.VectorType(ir.IntType(64), width))
-        number = builder.sitofp(bits, args[0].type)
-        scaled = builder.fmul(number, ir.Constant(args[0].type, [2.0**-52] * width))
-        return builder.fsub(scaled, ir.Constant(args[0].type, [1023.0] * width))
 
-    return a(a), codegen
+# --- numbers into vectors and back ---------------------------------------------------------------------------
+def _spread(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+    kind = context.get_value_type(signature.return_type)
+    return gathered(b, kind, [arguments[k * len(arguments) // kind.count] for k in range(kind.count)])
+
+
+@machine_code(lambda x: EIGHT(types.float64), _spread)
+def all8(x):
+    """Eight times one number."""
+    x = float(x)
+    return vector((x, x, x, x, x, x, x, x))
+
+
+@machine_code(lambda x: FOUR(types.float64), _spread)
+def all4(x):
+    """Four times one number."""
+    x = float(x)
+    return vector((x, x, x, x))
+
+
+@machine_code(lambda a, b: EIGHT(types.float64, types.float64), _spread)
+def halves(first, second):
+    """Four times the first number, four times the second."""
+    a, b = float(first), float(second)
+    return vector((a, a, a, a, b, b, b, b))
+
+
+def _element(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+    return b.extract_element(arguments[0], b.trunc(arguments[1], I32))
+
+
+@machine_code(lambda whole, k: types.float64(whole, types.int64), _element)
+def element(whole, k):
+    """One number of a vector."""
+    return numbers(whole)[k]
+
+
+def _folded(join: Any) -> Any:
+    """Eight numbers into one: halves joined with halves, always in the same order."""
+
+    def code(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+        parts = [b.extract_element(arguments[0], I32(k)) for k in range(8)]
+        while len(parts) > 1:
+            half = len(parts) // 2
+            parts = [join(b, parts[k], parts[k + half]) for k in range(half)]
+        return parts[0]
+
+    return code
+
+
+@machine_code(lambda whole: types.float64(whole), _folded(lambda b, x, y: b.fadd(x, y)))
+def total8(whole):
+    """The sum of eight numbers, always in the same order."""
+    a = numbers(whole)
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
+
+
+@machine_code(lambda whole: types.float64(whole), _folded(_least))
+def least8(whole):
+    """The least of eight numbers; a NaN may or may not be passed over."""
+    a = numbers(whole)
+    return least(least(least(a[0], a[4]), least(a[2], a[6])), least(least(a[1], a[5]), least(a[3], a[7])))
+
+
+# --- memory --------------------------------------------------------------------------------------------------
+def _load(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+    array, kind = signature.args[0], context.get_value_type(signature.return_type)
+    where = place_of(context, b, array, arguments[0], arguments[1:])
+    if array.dtype != types.float32:
+        return b.load(where, align=8, typ=kind)
+    single = Many(F32, kind.count) if isinstance(kind, Many) else F32
+    return b.fpext(b.load(where, align=4, typ=single), kind)
+
+
+def _store(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
+    where = place_of(context, b, signature.args[0], arguments[0], arguments[1:-1])
+    b.store(arguments[-1], where, align=8)
+    return context.get_dummy_value()
+
+
+def _from(result: Any) -> Any:
+    return lambda array, *indices: result(array, *[types.intp] * len(indices))
+
+
+@machine_code(_from(EIGHT), _load)
+def load8(array, i):
+    """array[i : i+8]; no place is checked, here or below."""
+    return vector((
+        float(array[i]), float(array[i + 1]), float(array[i + 2]), float(array[i + 3]),
+        float(array[i + 4]), float(array[i + 5]), float(array[i + 6]), float(array[i + 7]),
+    ))  # fmt: skip
+
+
+@machine_code(_from(FOUR), _load)
+def load4(array, i):
+    """array[i : i+4]."""
+    return vector((float(array[i]), float(array[i + 1]), float(array[i + 2]), float(array[i + 3])))
+
+
+@machine_code(_from(EIGHT), _load)
+def row8(array, i, j):
+    """array[i, j : j+8]."""
+    return load8(array[i], j)
+
+
+@machine_code(_from(FOUR), _load)
+def row4(array, i, j):
+    """array[i, j : j+4]."""
+    return load4(array[i], j)
+
+
+@machine_code(lambda array, i, value: types.none(array, types.intp, value), _store)
+def store(array, i, value):
+    """Write a vector from array[i] on."""
+    content = numbers(value)
+    for k in range(len(content)):
+        array[i + k] = content[k]
+
+
+@machine_code(lambda array, i, j, value: types.none(array, types.intp, types.intp, value), _store)
+def put(array, i, j, value):
+    """Write a vector from array[i, j] on."""
+    content = numbers(value)
+    for k in range(len(content)):
+        array[i, j + k] = content[k]
+
+
+@machine_code(_from(types.float64), _load)
+def peek(array, i, j):
+    """array[i, j], for a place known not to be negative: the loops look up some hundred of them a row."""
+    return array[i, j]
+
+
+@machine_code(lambda array, i, j, number: types.none(array, types.intp, types.intp, types.float64), _store)
+def poke(array, i, j, number):
+    """array[i, j] = number, for such a place."""
+    array[i, j] = number

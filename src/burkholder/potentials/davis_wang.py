@@ -9,10 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from burkholder.machine.elementary import fma
+from burkholder.machine.compiling import register_jitable
+from burkholder.machine.vectors import fused
 from burkholder.potentials.dispatch import formulas
 
 _TERMS = 18  # z ≤ ν²/2 < 0.86, so the terms left out are below 3e-19
@@ -40,38 +40,38 @@ def _quotient(a, b):  # type: ignore[no-untyped-def]
     _, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17 = _COEFFICIENTS
     m = c17
     q = m
-    m = fma(m, b, c16)
-    q = fma(q, a, m)
-    m = fma(m, b, c15)
-    q = fma(q, a, m)
-    m = fma(m, b, c14)
-    q = fma(q, a, m)
-    m = fma(m, b, c13)
-    q = fma(q, a, m)
-    m = fma(m, b, c12)
-    q = fma(q, a, m)
-    m = fma(m, b, c11)
-    q = fma(q, a, m)
-    m = fma(m, b, c10)
-    q = fma(q, a, m)
-    m = fma(m, b, c9)
-    q = fma(q, a, m)
-    m = fma(m, b, c8)
-    q = fma(q, a, m)
-    m = fma(m, b, c7)
-    q = fma(q, a, m)
-    m = fma(m, b, c6)
-    q = fma(q, a, m)
-    m = fma(m, b, c5)
-    q = fma(q, a, m)
-    m = fma(m, b, c4)
-    q = fma(q, a, m)
-    m = fma(m, b, c3)
-    q = fma(q, a, m)
-    m = fma(m, b, c2)
-    q = fma(q, a, m)
-    m = fma(m, b, c1)
-    return fma(q, a, m)
+    m = fused(m, b, c16)
+    q = fused(q, a, m)
+    m = fused(m, b, c15)
+    q = fused(q, a, m)
+    m = fused(m, b, c14)
+    q = fused(q, a, m)
+    m = fused(m, b, c13)
+    q = fused(q, a, m)
+    m = fused(m, b, c12)
+    q = fused(q, a, m)
+    m = fused(m, b, c11)
+    q = fused(q, a, m)
+    m = fused(m, b, c10)
+    q = fused(q, a, m)
+    m = fused(m, b, c9)
+    q = fused(q, a, m)
+    m = fused(m, b, c8)
+    q = fused(q, a, m)
+    m = fused(m, b, c7)
+    q = fused(q, a, m)
+    m = fused(m, b, c6)
+    q = fused(q, a, m)
+    m = fused(m, b, c5)
+    q = fused(q, a, m)
+    m = fused(m, b, c4)
+    q = fused(q, a, m)
+    m = fused(m, b, c3)
+    q = fused(q, a, m)
+    m = fused(m, b, c2)
+    q = fused(q, a, m)
+    m = fused(m, b, c1)
+    return fused(q, a, m)
 
 
 def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import types
-from numba.extending import overload, register_jitable
-
+from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.records import record
 
 LARGEST = 1e300  # predictions are held below this, so that nothing overflows to infinity

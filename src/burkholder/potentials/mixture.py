@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
+from burkholder.machine.compiling import register_jitable
 from burkholder.machine.elementary import exp, expm1
 from burkholder.potentials.dispatch import LARGEST, formulas
 

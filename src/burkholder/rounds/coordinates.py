@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import overload, register_jitable
 
 from burkholder.machine.cells import gather_pairs8, scatter_pairs8
-from burkholder.machine.elementary import fma
-from burkholder.machine.vectors import all8, load8, store, total8
+from burkholder.machine.compiling import overload, register_jitable
+from burkholder.machine.vectors import WIDTH, all8, fused, load8, store, total8
 from burkholder.potentials import gap, slope
-from burkholder.rounds.layout import G_ROW, LANES, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
+from burkholder.rounds.layout import G_ROW, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
 
 
 def respond(frame, potential, g, s, values, out):
@@ -57,8 +56,8 @@ def largest(values):
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     n, g, s, x = indices.size, scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    whole = n - n % LANES
-    for k in range(0, whole, LANES):
+    whole = n - n % WIDTH
+    for k in range(0, whole, WIDTH):
         foresee(cells, 2, indices, values, ahead, k)
         first, second = gather_pairs8(cells, indices, k)
         store(g, k, first)
@@ -67,7 +66,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
         g[k], s[k], x[k] = cells[at], cells[at + np.uint64(1)], values[k]
-    for k in range(n, -(-n // LANES) * LANES):
+    for k in range(n, -(-n // WIDTH) * WIDTH):
         g[k], s[k], x[k] = 0.0, 1.0, 0.0
     # the largest |x_i| is asked for only when the function assumes a limit on it
     return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
@@ -75,7 +74,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
 
 @register_jitable
 def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
-    n = -(-indices.size // LANES) * LANES
+    n = -(-indices.size // WIDTH) * WIDTH
     out = scratch[OUT_ROW, :n]
     unit = respond(frame, potential, scratch[G_ROW, :n], scratch[S_ROW, :n], scratch[X_ROW, :n], out)
     sums = all8(0.0)
@@ -88,12 +87,12 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[A] += delta * yhat
     n = indices.size
-    whole = n - n % LANES
+    whole = n - n % WIDTH
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    for k in range(-(-n // LANES) * LANES):  # as vector code
-        g[k] = fma(delta, x[k], g[k])
+    for k in range(-(-n // WIDTH) * WIDTH):  # as vector code
+        g[k] = fused(delta, x[k], g[k])
         s[k] += tick(frame, x[k], delta)
-    for k in range(0, whole, LANES):
+    for k in range(0, whole, WIDTH):
         scatter_pairs8(cells, indices, k, load8(g, k), load8(s, k))
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 from weakref import WeakMethod
 
 import numpy as np
-from numba import typeof, types
-from numba.extending import register_jitable
 
 from burkholder import losses
-from burkholder.machine.compiling import lean
+from burkholder.machine.compiling import lean, register_jitable, typeof, types
 from burkholder.machine.objects import (
     Borrowed,
     Engraved,

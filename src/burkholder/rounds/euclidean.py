@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import math
 
-from numba import types
-from numba.extending import overload, register_jitable
-
 from burkholder.machine.cells import gather8, scatter8
-from burkholder.machine.elementary import fma
-from burkholder.machine.vectors import all8, fused, load8, store, total8
+from burkholder.machine.compiling import overload, register_jitable, types
+from burkholder.machine.vectors import WIDTH, all8, fused, load8, store, total8
 from burkholder.potentials import gap, slope
 from burkholder.rounds.coordinates import largest
 from burkholder.rounds.layout import (
@@ -23,7 +20,6 @@ from burkholder.rounds.layout import (
     DIM,
     DRIFT,
     G_ROW,
-    LANES,
     POWER,
     RESUMS,
     SCALE,
@@ -58,9 +54,9 @@ def _unit_of(cells):
 @register_jitable
 def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     n, g = indices.size, scratch[G_ROW]
-    whole = n - n % LANES
+    whole = n - n % WIDTH
     even, odd = all8(0.0), all8(0.0)  # two sums at once: one alone would wait for each addition to end
-    for k in range(0, whole, LANES):
+    for k in range(0, whole, WIDTH):
         foresee(cells, 1, indices, values, ahead, k)
         here = gather8(cells, indices, k, 1, 0)
         store(g, k, here)
@@ -68,7 +64,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     rest = 0.0
     for k in range(whole, n):
         g[k] = cells[indices[k]]
-        rest = fma(g[k], values[k], rest)
+        rest = fused(g[k], values[k], rest)
     dot = total8(even + odd) + rest
     if scalars[SCALE] == 1.0 and TINY < squares < SAFE:
         return dot, squares, 1.0, math.sqrt(squares)
@@ -132,7 +128,7 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 @register_jitable
 def resum(cells, scalars):
-    """‖g‖² afresh: blocks of 128 in four lanes, the blocks with Neumaier's correction."""
+    """‖g‖² afresh: blocks of 128 in four sums, the blocks with Neumaier's correction."""
     top = 0.0
     for i in range(cells.size):
         top = max(top, abs(float(cells[i])))
@@ -167,11 +163,11 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
     n, g = indices.size, scratch[G_ROW]
-    whole, change = n - n % LANES, all8(delta)
-    for k in range(0, whole, LANES):
+    whole, change = n - n % WIDTH, all8(delta)
+    for k in range(0, whole, WIDTH):
         scatter8(cells, indices, k, 1, 0, fused(change, load8(values, k), load8(g, k)))
     for k in range(whole, n):
-        cells[indices[k]] = fma(delta, values[k], g[k])
+        cells[indices[k]] = fused(delta, values[k], g[k])
     scalars[TOUCHED] += n
     power, step = scalars[POWER], delta * (unit / scalars[SCALE])
     grown = power + step * (2.0 * dot + step * squares)

@@ -17,11 +17,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload, register_jitable
 
 from burkholder.geometries import Coordinates, Euclidean
+from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.machine.prefetch import prefetch, prefetch_near
+from burkholder.machine.vectors import WIDTH
 from burkholder.potentials import anchored
 from burkholder.records import record
 
@@ -42,7 +42,6 @@ X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
 ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
 SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
 FORESIGHT = 400  # entries between what is gathered and what is asked of the streams
-LANES = 8  # rows are filled up with zeros to a multiple of this, so that no entry is left to scalar code
 
 
 @record
@@ -171,7 +170,7 @@ def _foresee(cells, width, indices, values, ahead, start):
     def ask(cells, width, indices, values, ahead, start):
         prefetch(values, start + FORESIGHT)
         prefetch(indices, start + FORESIGHT)
-        for k in range(start, start + LANES):
+        for k in range(start, start + WIDTH):
             prefetch_near(cells, width * np.int64(ahead[k]))
 
     return ask

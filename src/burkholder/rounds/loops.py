@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.learning.ledger import measure, settle
-from burkholder.machine.compiling import lean
+from burkholder.machine.compiling import lean, register_jitable
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.rounds.checks import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
 from burkholder.rounds.layout import (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.machine.vectors import all8, load8, total8
+from burkholder.machine.compiling import register_jitable
+from burkholder.machine.vectors import WIDTH, all8, load8, total8
 from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.potentials.mixture import pull
 from burkholder.rounds.coordinates import largest
-from burkholder.rounds.layout import DEAD_ROW, G_ROW, LANES, OUT_ROW, S_ROW, TOP_ROW, X_ROW, A, tick
+from burkholder.rounds.layout import DEAD_ROW, G_ROW, OUT_ROW, S_ROW, TOP_ROW, X_ROW, A, tick
 
 
 @register_jitable
@@ -32,7 +32,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
 
 @register_jitable
 def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
-    atoms, room = frame.atoms, -(-frame.atoms // LANES) * LANES
+    atoms, room = frame.atoms, -(-frame.atoms // WIDTH) * WIDTH
     if room > scratch.shape[1]:
         return _one_by_one(potential, scratch, values)
     halves, pulls = scratch[X_ROW], scratch[OUT_ROW]
@@ -48,7 +48,7 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
         for a in range(min(dead, atoms)):
             pulls[a] = 0.0
         sums = all8(0.0)
-        for a in range(0, room, LANES):
+        for a in range(0, room, WIDTH):
             sums = sums + load8(pulls, a)
         total += _share(values[k], math.copysign(min(potential.scale * total8(sums) / atoms, LARGEST), g))
     return -total

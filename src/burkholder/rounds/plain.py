@@ -10,10 +10,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import typeof
-from numba.extending import register_jitable
 
-from burkholder.machine.compiling import lean
+from burkholder.machine.compiling import lean, register_jitable, typeof
 from burkholder.machine.objects import (
     Borrowed,
     Engraved,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from numba.extending import overload, register_jitable
-
+from burkholder.machine.compiling import overload, register_jitable
 from burkholder.potentials import gap, slope
 from burkholder.rounds.coordinates import largest
 from burkholder.rounds.euclidean import PATIENCE, unit_of

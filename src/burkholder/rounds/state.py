@@ -9,13 +9,13 @@ from typing import Any
 from weakref import WeakMethod
 
 import numpy as np
-from numba import typeof
 from numpy.typing import ArrayLike
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import TANGENT, Tau
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Coordinates, Euclidean, PNorm, Supremum
+from burkholder.machine.compiling import typeof
 from burkholder.potentials import batch
 from burkholder.rounds import checks as rounds_rows
 from burkholder.rounds import layout as rounds

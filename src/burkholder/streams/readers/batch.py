@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 
 class Batch(NamedTuple):

@@ -15,12 +15,12 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.streams.readers.batch import LARGEST, LINE, Batch
 from burkholder.streams.readers.columns import Plan
+from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.table import parse, survey
 from burkholder.streams.readers.text import PATIENCE, TextReader
-from burkholder.streams.readers.words import PADDING
 
 SAMPLE = 1 << 18
 

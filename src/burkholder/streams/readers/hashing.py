@@ -13,10 +13,9 @@ which is Vowpal Wabbit's rule too. The empty namespace has code 0.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.errors import BadInput
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 
 BITS = 18
 _MASK32 = 0xFFFFFFFF

@@ -1,7 +1,7 @@
 """libsvm text: `label id:value id:value … # comment`, parsed in two passes over a block.
 
 The first pass lists every separator; the second turns what stands between them into numbers, eight `id:value` pairs at a
-time (`eights`). A pair that is not spelled as usual is read by itself: digits eight at a time, or by `decimal`.
+time (`machine.pairs`). A pair that is not spelled as usual is read by itself: digits eight at a time, or by `decimal`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.bits import lowest
+from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.pairs import eight_pairs
+from burkholder.machine.separators import separators
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, ROWS, VALUE, closed, doubt, noticed, opened, refuse
-from burkholder.streams.readers.eights import eight
+from burkholder.streams.readers.digits import PADDING, digits, number, plain, strange
 from burkholder.streams.readers.numbers import EXACT, NOT_A_NUMBER, PARSED, TENS, UNDECIDED, decimal, scale
 from burkholder.streams.readers.problems import BAD_FEATURE, BAD_ID, BAD_LABEL, BAD_VALUE, MOST_FEATURES
-from burkholder.streams.readers.separators import separators
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.text import PairsReader
-from burkholder.streams.readers.words import PADDING, digits, lowest, number, plain, strange
 
 _0, _1, _2, _3, _8, _10, _16, _18 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 10, 16, 18))
 _TOO_LONG = np.uint64(0xFFFFFFFFFFFFFFF8)  # set in n−1 unless 1 ≤ n ≤ 8
@@ -121,7 +121,7 @@ def parse(text, start, stop, places, kinds, offset, skip, indptr, indices, value
             nnz += 1
         while c != 10 and reason == 0:
             if wait == 0:
-                seen = eight(text, places, kinds, k, indices, values, nnz, offset)
+                seen = eight_pairs(text, places, kinds, k, indices, values, nnz, offset)
                 if seen & _ALL == _EIGHT_PAIRS:  # the branch lets the processor go on before it knows
                     k += _16
                     nnz += 8

@@ -10,9 +10,10 @@ settle) come back as UNDECIDED, for Python's float() to read.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.streams.readers.words import as_float, high, leading, plain
+from burkholder.machine.bits import as_float, high, leading
+from burkholder.machine.compiling import register_jitable
+from burkholder.streams.readers.digits import plain
 
 PARSED, UNDECIDED, NOT_A_NUMBER = 0, 1, 2
 

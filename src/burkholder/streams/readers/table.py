@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, VALUE, WEIGHT, closed, doubt, opened, refuse
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUMERIC, TARGET
+from burkholder.streams.readers.digits import everywhere, next_of
 from burkholder.streams.readers.hashing import code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
 from burkholder.streams.readers.problems import BAD_COUNT, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
-from burkholder.streams.readers.words import everywhere, next_of
 
 QUOTE = 34
 MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # in any case of letters

@@ -11,10 +11,10 @@ import numpy as np
 
 from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import BAD, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, VALUE, Batch, Space
+from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.problems import describe
 from burkholder.streams.readers.reader import Reader
 from burkholder.streams.readers.source import Damaged, Source
-from burkholder.streams.readers.words import PADDING
 
 BLOCK = 1 << 20  # bytes of text parsed at a time: they stay in the processor's cache
 GATHER = 1 << 19  # rows or features that make a batch: learners have a cost per batch, the processor's cache an end

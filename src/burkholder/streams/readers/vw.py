@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, VALUE, WEIGHT, closed, doubt, noticed, opened, refuse
 from burkholder.streams.readers.hashing import BITS, check_bits, code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
