@@ -27,8 +27,8 @@ from burkholder.auto.state import (
     FULL_ON,
     GAP,
     HEAVY,
-    LEARNT_LOSS,
     LOSS,
+    LOSS_REST,
     RADIUS_SCALE,
     ROUNDS,
     SURPRISE,
@@ -142,8 +142,8 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
     label_unit = float(s[UNIT])
     unit = label_unit ** units.degree(loss)
     size = charged.sizes(plan, state, loss, late[1])
-    lost = state.lane_loss[: plan.lanes] - np.log(state.likelihood[: plan.lanes])
-    learnt, slack = float(s[LEARNT_LOSS]), charged.played(plan, state, size, late[1])
+    lost = state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
+    learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
     behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(plan.lanes)])
     costs = np.maximum(lane_costs(plan, state), behind)
     lanes = tuple(
@@ -156,7 +156,7 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
         learner="auto",
         loss=losses.name(loss),
         rounds=int(s[ROUNDS]),
-        cumulative_loss=float(s[LOSS]) * unit,
+        cumulative_loss=float(s[LOSS] + s[LOSS_REST]) * unit,
         weight=float(s[WEIGHT_SUM]),
         potential=linear[1].potential * unit,
         comparators=whom,
@@ -193,8 +193,7 @@ def _linear(plan: Plan, state: State, size: charged.Sizes, k: int, behind: float
     """The evidence of lane k; what Auto lost beyond it is `behind`."""
     s, at, features = state.scalars, 16 * plan.groups, int(state.scalars[FEATURES])
     clipping = more(float(state.clip_cost[k]) + (log_clip(state) if plan.mixing == MIX_LOG else 0.0), size.rounds)
-    paid = float(state.lane_loss[plan.tangents + k])
-    evidence = charged.evidence(plan, state, size, k, paid)
+    evidence = charged.evidence(plan, state, size, k)
     if k == BETTING:
         return Linear(None, evidence, above(behind, clipping), above(cost, clipping), 0.0, math.inf, 0.0)
     radius = RADII[k] * float(s[RADIUS_SCALE])

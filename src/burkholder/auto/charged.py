@@ -14,14 +14,14 @@ by convexity. Seven things stand between this and the sums that are kept:
                      ℓ(a, y) − ℓ(c, y) moves by at most 2e|a − c|, so Σ is at most 2e(WB + Σ_i|v_i|·Σ_t w|x̂_ti|)  `label`
     each loss        evaluated to within 16u of itself (tested against high precision), an insensitive zone to within 8u of its
                      width; lanes under the log loss: factors of a product, within 8u each, 16u(n + W)          `evaluated`
-    sums of losses   of terms ≥ 0; with their corrections 2u of themselves, without 2nu                         `summed`
+    sums of losses   of terms ≥ 0, carried with their corrections (`rounding`)                                  `summed`
     the slope        within 16u of itself: 16u·Σ|δ|(|o| + |c|); below 1e-100 it is taken for 0                  `Evidence.slope`
-    Σδo              products rounded, u·Σ|δo|; the sum                                                         `a_error`
+    Σδo              products rounded, u·Σ|δo|, which is kept; the sum carried with its correction              `a_error`
     Σδx̂              products rounded, x̂ itself within 512u of x over its height (quotient, and at most 450 times tenfold
-                     growth of the height, each rounded); the sum wrong by u·Σ_t|partial sums|                  `drift_norm`
+                     growth of the height, each rounded); the sum is wrong by u·Σ_t|partial sums|, which is kept  `drift_norm`
 
-Σ_t|δx̂_ti| ≤ sqrt(n_i·s_i) by Cauchy–Schwarz, n_i the rounds in which feature i was not 0. A tangent lane's |o| ≤ 2R·Σ_i|x̂_i|
-(its weights are at most R; rounding to its grid at most doubles), the betting lane's is at most B.
+Σ_t|δx̂_ti| ≤ sqrt(n_i·s_i) by Cauchy–Schwarz, n_i the rounds in which feature i was not 0. What is kept is Σδo before o is rounded to
+its grid, which at most doubles it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 
 from burkholder.auto import units
 from burkholder.auto.kernel import LIMIT
-from burkholder.auto.plan import BETTING, LOGISTIC, MIX_LOG, RADII, Plan
-from burkholder.auto.state import COUNT, FEATURES, HEAVY, HIGH, LEARNT_LOSS, LOW, RADIUS_SCALE, ROUNDS, UNIT, WEIGHT_SUM, State
+from burkholder.auto.plan import LOGISTIC, MIX_LOG, RADII, Plan
+from burkholder.auto.state import COUNT, FEATURES, HEAVY, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RADIUS_SCALE, ROUNDS, UNIT, WEIGHT_SUM, State
 from burkholder.auto.targets import TINY
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rounding import UNIT as U
-from burkholder.learning.rounding import above, more
+from burkholder.learning.rounding import above, lost, more
 
 EVALUATED = 16.0 * U
 SCALED = 512.0 * U
@@ -72,21 +72,26 @@ def sizes(plan: Plan, state: State, loss: Any, late: float) -> Sizes:
     if plan.kinds[0] == LOGISTIC:  # labels are exact, and what is shown is what was played
         return Sizes(n, weight, LIMIT if plan.mixing == MIX_LOG else 1.0, degree, weight, 0.0, met, more(weighed, features), 0.0)
     top = more(max(abs(float(s[LOW])), abs(float(s[HIGH]))), 64.0)
-    paid = more(float(s[LEARNT_LOSS]) + late, n)
+    paid = more(learnt(state) + late, n)
     slopes = more(weight if degree == 1 else 2.0 * math.sqrt(weight * paid), 8.0)
     label = more(U * top + TINY / float(s[UNIT]), 8.0)
     idle = units.indifferent(loss) / float(s[UNIT])
     return Sizes(n, weight, top, degree, slopes, label, met, more(weighed, features), idle)
 
 
+def learnt(state: State) -> float:
+    """The loss of Auto, with labels as they were learned."""
+    return float(state.scalars[LEARNT_LOSS]) + float(state.scalars[LEARNT_REST])
+
+
 def summed(total: float, rounds: float) -> float:
-    """What a plain sum of so many terms ≥ 0 may be wrong by."""
-    return 2.0 * rounds * U * total
+    """What a sum of so many terms ≥ 0, carried with its correction, may be wrong by."""
+    return 2.0 * U * abs(total) + lost(rounds, 2.0 * abs(total))
 
 
 def played(plan: Plan, state: State, size: Sizes, late: float) -> float:
     """By how much the loss of what was shown may lie above LEARNT_LOSS (labels as learned)."""
-    paid = max(float(state.scalars[LEARNT_LOSS]), 0.0) + 2.0 * late
+    paid = max(learnt(state), 0.0) + 2.0 * late
     cost = EVALUATED * paid + summed(paid, size.rounds) + 8.0 * U * size.weight * size.idle
     if plan.kinds[0] != LOGISTIC:
         cost += size.slopes * U * size.top + size.weight * (U * size.top) ** 2
@@ -107,23 +112,21 @@ def comparators(size: Sizes, largest: float) -> float:
     return more(2.0 * size.label * largest * size.weighed, 8.0) if size.degree == 2 else 0.0
 
 
-def evidence(plan: Plan, state: State, size: Sizes, k: int, paid: float) -> Evidence:
+def evidence(plan: Plan, state: State, size: Sizes, k: int) -> Evidence:
     """Σδo and Σδx̂ of tangent lane k (or the betting lane), with what they may be wrong by."""
     at, features = 16 * plan.groups, len(size.met)
     g, s = state.lanes[:features, at + k].copy(), state.lanes[:features, at + 4 + k]
     each = np.sqrt(size.met * s) * (1.0 + 4.0 * size.rounds * U)
     moved = more(math.fsum(each) + UNDER * size.rounds * features, features)
-    if k == BETTING:
-        leaned = size.top * (size.weight if size.degree == 1 else 2.0 * math.sqrt(size.weight * more(paid, size.rounds)))
-    else:
-        leaned = 2.0 * RADII[k] * float(state.scalars[RADIUS_SCALE]) * moved
-    leaned = more(leaned, 64.0)
-    partial = more(math.fsum(size.met * each), features)
-    a = float(state.bias[k])
+    leaned = more(2.0 * float(state.bias_size[k]), size.rounds)
+    partial = more(float(state.strain[k]), size.rounds * features)
+    a = float(state.bias[k]) + float(state.bias_rest[k])
+    farthest = size.top + 2.0 * max(RADII) * float(state.scalars[RADIUS_SCALE]) * features
+    wrong = 4.0 * U * leaned + lost(size.rounds, leaned) + DROPPED * size.rounds * farthest
     return Evidence(
         a=a,
         g=g,
-        a_error=more((size.rounds + 4.0) * U * leaned + DROPPED * size.rounds * (leaned + 1.0), 8.0),
+        a_error=more(wrong, 64.0),
         leaned=leaned,
         slope=EVALUATED,
         moved_norm=moved,

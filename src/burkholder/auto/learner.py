@@ -21,7 +21,9 @@ from burkholder.auto.state import (
     FEATURES,
     HIGH,
     LEARNT_LOSS,
+    LEARNT_REST,
     LOSS,
+    LOSS_REST,
     LOW,
     ROUNDS,
     SURPRISE,
@@ -36,6 +38,7 @@ from burkholder.auto.state import (
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.rounding import add
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING
 
@@ -126,7 +129,7 @@ class Auto(OnlineLearner):
     @property
     def cumulative_loss(self) -> float:
         """The progressive loss so far, in the target's own units, rounds weighted as given."""
-        return float(self.state.scalars[LOSS]) * self._loss_unit
+        return float(self.state.scalars[LOSS] + self.state.scalars[LOSS_REST]) * self._loss_unit
 
     @property
     def mean_loss(self) -> float:
@@ -229,8 +232,8 @@ class Auto(OnlineLearner):
         now, unit, scalars = float(self._out[0]), self._loss_unit, self.state.scalars
         then = [weight * losses.value(self.loss, shown, y) / unit for y in (label, learnt)]
         paid = [weight * losses.value(self.loss, now, y) / unit for y in (label, learnt)]
-        scalars[LOSS] += then[0] - paid[0]
-        scalars[LEARNT_LOSS] += then[1] - paid[1]
+        add(scalars, LOSS, LOSS_REST, then[0] - paid[0])
+        add(scalars, LEARNT_LOSS, LEARNT_REST, then[1] - paid[1])
         scalars[SURPRISE] += max(0.0, then[1] - paid[1])
         self._late += 1
         self._late_size += max(then) + max(paid)
