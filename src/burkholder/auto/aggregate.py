@@ -17,6 +17,7 @@ import math
 
 from burkholder.auto.plan import MIX_LOG
 from burkholder.auto.state import ETA, GAP, RANGE, ROUNDS, SURPRISE, SURPRISES
+from burkholder.auto.sums import add, add8
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import exp_down, log
@@ -60,7 +61,7 @@ def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped
     lowest, highest = math.inf, -math.inf
     for k in range(plan.lanes):
         lost = weight * value(loss, work.played[k], y)
-        state.lane_loss[k] += lost
+        add(state.lane_loss, k, state.lane_rest, k, lost)
         loss_of[k] = lost - losing
         lowest, highest = min(lowest, loss_of[k]), max(highest, loss_of[k])
     scalars[RANGE] = max(scalars[RANGE], highest - lowest)
@@ -125,7 +126,7 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
 def settle(plan, state):  # type: ignore[no-untyped-def]
     """Bring the cumulative log losses of the lanes up to date."""
     for k in range(0, plan.lanes, 8):
-        store(state.lane_loss, k, load8(state.lane_loss, k) - log(most(load8(state.likelihood, k), all8(1e-300))))
+        add8(state.lane_loss, state.lane_rest, k, all8(0.0) - log(most(load8(state.likelihood, k), all8(1e-300))))
         store(state.likelihood, k, all8(1.0))
 
 

@@ -15,7 +15,23 @@ from numpy.typing import NDArray
 from burkholder.auto import features, kernel
 from burkholder.auto.plan import Plan
 from burkholder.auto.room import plain, plan_of, state_of, work_of
-from burkholder.auto.state import FEATURES, HEAVY, LEARNT_LOSS, LOSS, ROUNDS, WEIGHT_SUM, State, Work, aligned, copied, grown, new_work
+from burkholder.auto.state import (
+    FEATURES,
+    HEAVY,
+    LEARNT_LOSS,
+    LEARNT_REST,
+    LOSS,
+    LOSS_REST,
+    ROUNDS,
+    WEIGHT_SUM,
+    State,
+    Work,
+    aligned,
+    copied,
+    grown,
+    new_work,
+)
+from burkholder.auto.sums import add
 from burkholder.losses import Logistic
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.memory import Matrix, Vector, named, place, table
@@ -25,6 +41,10 @@ OWN = (
     "scalars",
     "lanes",
     "bias",
+    "bias_rest",
+    "bias_size",
+    "push",
+    "strain",
     "jump",
     "clip_cost",
     "residual",
@@ -38,6 +58,7 @@ OWN = (
     "stack_p",
     "weight",
     "lane_loss",
+    "lane_rest",
     "likelihood",
 )
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
@@ -159,8 +180,8 @@ def run_classes(  # type: ignore[no-untyped-def]
             y = 1.0 if c == label[t] else -1.0
             kernel.learn(plan, Logistic(), state, work_of(works, c), m, margins[c], y, weight[t])
             cost = weight[t] * (math.log1p(math.exp(-abs(margins[c]))) + max(-y * margins[c], 0.0))
-            state.scalars[LOSS] += cost
-            state.scalars[LEARNT_LOSS] += cost
+            add(state.scalars, LOSS, state.scalars, LOSS_REST, cost)
+            add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, cost)
             state.scalars[WEIGHT_SUM] += weight[t]
             if weight[t] > 1.0:
                 state.scalars[HEAVY] += 1.0

@@ -19,7 +19,9 @@ from burkholder.auto.state import (
     LABEL_SQUARES,
     LABELS,
     LEARNT_LOSS,
+    LEARNT_REST,
     LOSS,
+    LOSS_REST,
     LOW,
     RADIUS_SCALE,
     ROUNDS,
@@ -27,6 +29,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
 )
 from burkholder.auto.steps import step
+from burkholder.auto.sums import add
 from burkholder.losses import derivative, value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log, sigmoid, softplus
@@ -204,8 +207,8 @@ def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, lo
                 label = tame(plan, state, label)
             if label != y[t]:
                 scalars[CLIPPED_LABELS] += 1.0
-            scalars[LOSS] += losses[t]
-            scalars[LEARNT_LOSS] += weight[t] * value(loss, p, label)
+            add(scalars, LOSS, scalars, LOSS_REST, losses[t])
+            add(scalars, LEARNT_LOSS, scalars, LEARNT_REST, weight[t] * value(loss, p, label))
         learn(plan, loss, state, work, m, p, label, weight[t])
         if plan.kinds[0] != LOGISTIC:
             widen(plan, state, label)
@@ -235,8 +238,8 @@ def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
     for t in range(whole, y.shape[0]):
         losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
     for t in range(y.shape[0]):
-        state.scalars[LOSS] += losses[t]
-        state.scalars[LEARNT_LOSS] += losses[t]
+        add(state.scalars, LOSS, state.scalars, LOSS_REST, losses[t])
+        add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, losses[t])
 
 
 def learn_rows(tables: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -45,12 +45,14 @@ def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
     at = 16 * plan.groups
     delta = load4(work.step, plan.tangents)
     g, shrink = all8(0.0) - load8(work.step, 0), all8(0.0) - load8(work.shrink, 0)
+    strain = load4(state.strain, 0)
     for j in range(m):
         slot, x = work.slot[j], halves(work.hat[j], work.tilde[j])
         v = kalman.variance(state, slot, 0, v0, drift, work.waited[j])
         kalman.learn(state, slot, 0, v, x, g, shrink)
-        tangent.learn(state, slot, at, delta * all4(work.hat[j]))
+        strain = strain + abs(tangent.learn(state, slot, at, delta * all4(work.hat[j])))
         poke(state.stat, slot, LAST, now)
+    store(state.strain, 0, strain)
     if plan.groups == 2:
         g, shrink = all8(0.0) - load8(work.step, 8), all8(0.0) - load8(work.shrink, 8)
         for j in range(m):

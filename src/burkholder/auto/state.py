@@ -16,7 +16,8 @@ from burkholder.machine.memory import Cube, Matrix, Short, Vector, Whole
 COUNT, MEAN, SPREAD, INVERSE, HEIGHT, LAST = range(6)
 STATS = 8  # padded to a cache line
 
-# places in `scalars`
+# places in `scalars`; the loss is LOSS + LOSS_REST, its total and what rounding took from it (see `sums`), and so is what
+# was learned from, LEARNT_LOSS + LEARNT_REST
 (
     ROUNDS,
     LOSS,
@@ -40,8 +41,10 @@ STATS = 8  # padded to a cache line
     HAT_SQUARES,
     TILDE_SQUARES,
     STEEPEST,
-) = range(22)
-SCALARS = 22
+    LOSS_REST,
+    LEARNT_REST,
+) = range(24)
+SCALARS = 24
 DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
 
 
@@ -62,7 +65,11 @@ class State(NamedTuple):
     drift: Vector
     wide: Vector  # 1 for lanes whose features are scaled by the width of the rows
     radii: Vector  # 0 for the betting lane
-    bias: Vector  # Σδŷ of each tangent lane (the `a` of its potential) and of the betting lane
+    bias: Vector  # Σδŷ of each tangent lane (the `a` of its potential) and of the betting lane: bias + bias_rest
+    bias_rest: Vector
+    bias_size: Vector  # Σ|δŷ| of each of them, a plain sum
+    push: Vector  # Σ|δ|·‖x̂‖₂, likewise
+    strain: Vector  # Σ over rounds and features touched of |g| as it then was: g is off by at most 2⁻⁵³ of this, all features together
     jump: Vector  # what raising the radius cost each tangent lane
     clip_cost: Vector  # what clipping and rounding cost each tangent lane
     residual: Vector  # running mean |residual| of each lane
@@ -77,8 +84,9 @@ class State(NamedTuple):
     stack_p: Cube
     weight: Vector  # aggregation weight of each lane
     prior: Vector
-    lane_loss: Vector  # cumulative loss of each lane
-    likelihood: Vector  # log loss: e^−loss of each lane since lane_loss was last brought up to date
+    lane_loss: Vector  # cumulative loss of each lane: lane_loss + lane_rest
+    lane_rest: Vector
+    likelihood: Vector  # log loss: e^−loss of each lane since lane_loss was last brought up to date, a product of at most sixteen
 
 
 class Work(NamedTuple):
@@ -106,7 +114,7 @@ class Work(NamedTuple):
     spread: Matrix  # x̂ and x̃ of the row with all their zeros, for the full lanes
     second: Vector  # 1 for full lanes and stacks of the second kind of step
     gain: Vector  # by what the features of each diagonal lane of a group are multiplied
-    squares: Vector  # mean ‖x̂‖² and ‖x̃‖², this row included
+    squares: Vector  # mean ‖x̂‖² and ‖x̃‖², this row included, and ‖x̂‖² of this row
     narrow: Vector  # 1 over the root of the mean ‖x̂‖² of the rows before
     bet: Vector  # g of the betting lane, feature by feature
     stake: Vector  # s of the betting lane
@@ -153,6 +161,10 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
         wide=copied(np.array([float(w) for _, _, w in GROUP])),
         radii=copied(np.array([*RADII, 0.0])),
         bias=aligned(4),
+        bias_rest=aligned(4),
+        bias_size=aligned(4),
+        push=aligned(4),
+        strain=aligned(4),
         jump=aligned(4),
         clip_cost=aligned(4),
         residual=aligned(lanes),
@@ -168,6 +180,7 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
         weight=weight,
         prior=copied(weight),
         lane_loss=aligned(lanes),
+        lane_rest=aligned(lanes),
         likelihood=copied(np.ones(lanes)),
     )
 
@@ -219,7 +232,7 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         spread=aligned(2, padded(plan.full_features + 1)),
         second=second,
         gain=copied(np.ones(8)),
-        squares=np.ones(2),
+        squares=np.ones(3),
         narrow=np.ones(1),
         bet=aligned(touched),
         stake=aligned(touched),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
+from burkholder.auto.sums import add4
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import inverse_root
 from burkholder.machine.vectors import all4, fused, load4, most, put, row4, store
@@ -47,18 +48,23 @@ def play(plan, state, work, lean):  # type: ignore[no-untyped-def]
 
 @inlined
 def charge(plan, state, work):  # type: ignore[no-untyped-def]
-    """Σδŷ, and what rounding to the grid cost, with δ of each lane in work.step."""
+    """Σδŷ, what rounding to the grid cost, and the sizes its own rounding is bounded by, with δ of each lane in work.step."""
     delta, exact = load4(work.step, plan.tangents), load4(work.exact, 0)
-    store(state.bias, 0, load4(state.bias, 0) + delta * exact)
+    lean = delta * exact
+    add4(state.bias, state.bias_rest, lean)
+    store(state.bias_size, 0, load4(state.bias_size, 0) + abs(lean))
+    store(state.push, 0, fused(abs(delta), all4(math.sqrt(work.squares[2])), load4(state.push, 0)))
     rounding = most(delta * (load4(work.out, plan.tangents) - exact), all4(0.0))
     store(state.clip_cost, 0, load4(state.clip_cost, 0) + rounding)
 
 
 @inlined
 def learn(state, slot, at, d):  # type: ignore[no-untyped-def]
-    """g += δx̂, s += (δx̂)²."""
-    put(state.lanes, slot, at, row4(state.lanes, slot, at) + d)
+    """g += δx̂, s += (δx̂)²; the new g."""
+    g = row4(state.lanes, slot, at) + d
+    put(state.lanes, slot, at, g)
     put(state.lanes, slot, at + 4, fused(d, d, row4(state.lanes, slot, at + 4)))
+    return g
 
 
 @inlined

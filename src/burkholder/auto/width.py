@@ -26,7 +26,8 @@ def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
         x, z = load8(work.hat, j), load8(work.tilde, j)
         hat, tilde = fused(x, x, hat), fused(z, z, tilde)
     scalars, once = state.scalars, 1.0 / (state.scalars[ROUNDS] + 1.0)
-    work.squares[0] = scalars[HAT_SQUARES] + (total8(hat) - scalars[HAT_SQUARES]) * once
+    work.squares[2] = total8(hat)
+    work.squares[0] = scalars[HAT_SQUARES] + (work.squares[2] - scalars[HAT_SQUARES]) * once
     work.squares[1] = scalars[TILDE_SQUARES] + (total8(tilde) - scalars[TILDE_SQUARES]) * once
     before = 1.0 if scalars[ROUNDS] > 0.0 else 0.0
     hats = before * scalars[HAT_SQUARES] + (1.0 - before) * work.squares[0]

@@ -10,7 +10,7 @@ The ŷ-slot comes first so that new features append.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # its parts are imported when first used: most runs never do
 
 from burkholder.functions.base import CLOSED, BurkholderFunction, Tau, positive, wide
 
@@ -103,7 +103,7 @@ class StronglyConvex(BurkholderFunction):
             return float(np.sum(along / np.square(size * (values + mu)))) - 1.0
 
         least = np.finfo(float).eps * steepest
-        mu = least if excess(least) <= 0.0 else float(brentq(excess, least, steepest * (1.0 + 1e-9), xtol=least))
+        mu = least if excess(least) <= 0.0 else float(scipy.optimize.brentq(excess, least, steepest * (1.0 + 1e-9), xtol=least))
         return start + 0.5 * float(np.sum(along / (values + mu))) + 0.5 * mu * size**2
 
     def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
