@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import threading
 
 import numpy as np
 import pandas as pd
@@ -518,3 +519,27 @@ def test_importances_are_the_slopes_of_the_prediction_per_spread(loss, options):
     if loss == "squared":
         moved = [learner.predict(np.std(X, axis=0) * np.eye(4)[i] * 0.1) - learner.predict(np.zeros(4)) for i in range(4)]
         assert 10.0 * np.abs(moved) == pytest.approx(found, abs=0.1)
+
+
+def test_threads_take_turns():
+    X, y = stream("squared", rounds=200)
+    learner, wrong = Auto("squared"), []
+
+    def work(part):
+        for x, label in zip(X[part], y[part]):
+            try:
+                learner.update(x, label)
+                ticket = learner.play(x)
+                learner.predict_many(X[:3])
+                learner.forget(ticket.id)
+                learner.certificate()
+            except Exception as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(slice(k, None, 4),)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and learner.rounds == 200 and learner.pending == 0
+    assert math.isfinite(learner.predict(X[0]))

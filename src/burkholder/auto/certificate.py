@@ -168,7 +168,7 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
         units=(label_unit, unit),
         brought_in=clipped,
         reading=reading,
-        slot_of=state.slot_of.copy() if len(state.slot_of) < 1 << 16 else state.slot_of,
+        slot_of=state.slot_of,  # slots given out later lie beyond the features of this certificate
         intercept=bool(plan.intercept),
     )
     object.__setattr__(certificate, "others", _others(certificate, behind * unit))
