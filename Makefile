@@ -7,7 +7,7 @@ BENCH := $(BENCH_VENV)/bin
 ONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PEERS := BURKHOLDER_BENCH_PYTHON=$(CURDIR)/$(BENCH)/python BURKHOLDER_VW_PYTHON=$(CURDIR)/$(BENCH)/python
 
-.PHONY: demo test lint slow bench bench-matrix bench-quality bench-lab bench-storage clean
+.PHONY: demo test plain lint slow bench bench-matrix bench-quality bench-lab bench-storage clean
 
 $(VENV)/made:
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,10 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+# The promises on plain numba: no instruction written by hand, no object of Python's read where it lies.
+plain: $(VENV)/dev
+	$(ONE) BURKHOLDER_PLAIN=1 $(BIN)/python -m pytest -n 2 tests/machine tests/rounds tests/auto tests/learning tests/streams
 
 # The long versions: ten thousand rounds for every function and loss.
 slow: $(VENV)/dev

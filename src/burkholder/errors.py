@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -49,3 +51,19 @@ class MissingExtra(BurkholderError, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.package, self.extra)
+
+
+def choose(argument: str, value: Any, known: Iterable[str], heading: str) -> str:
+    """The value if it is one of those known; else an error that lists them and names the nearest.
+
+    >>> choose("fruit", "appel", ["apple", "pear"], "Fruits")
+    Traceback (most recent call last):
+        ...
+    burkholder.errors.BadInput: fruit = 'appel' cannot be used: did you mean 'apple'? Fruits: apple, pear
+    """
+    names = sorted(known)
+    if isinstance(value, str) and value in names:
+        return value
+    near = difflib.get_close_matches(str(value), names, 1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    raise BadInput(argument, value, f"{hint}{heading}: {', '.join(names)}")

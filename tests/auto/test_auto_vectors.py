@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,53 +12,8 @@ from burkholder import losses
 from burkholder.auto import Auto
 from burkholder.auto.features import CONSTANT, GROWTH
 from burkholder.auto.state import DELAY, FEATURES, UNIT
-from burkholder.machine import columns as block
-from burkholder.machine import elementary as functions
-from burkholder.machine import vectors as simd
-from burkholder.machine.compiling import compiled
 
 RNG = np.random.default_rng(0)
-ULP = 2.0**-52
-
-
-@compiled
-def apply(which, x, out):
-    for t in range(0, x.shape[0], 8):
-        v = simd.load8(x, t)
-        if which == 0:
-            v = functions.exp_down(v)
-        elif which == 1:
-            v = functions.coarse_exp(v)
-        elif which == 2:
-            v = functions.log(v)
-        elif which == 3:
-            v = functions.softplus(v)
-        elif which == 4:
-            v = functions.sigmoid(v)
-        else:
-            v = functions.inverse_root(v)
-        simd.store(out, t, v)
-
-
-NEAR_ONE = np.concatenate([1.0 + RNG.uniform(-1e-6, 1e-6, 200), np.exp(RNG.uniform(-0.7, 0.7, 200))])
-CASES = [
-    ("exp_down", 0, np.concatenate([-RNG.uniform(0, 690, 400), -RNG.uniform(0, 1, 400), np.zeros(8)]), mpmath.exp, 2 * ULP),
-    ("coarse_exp", 1, -RNG.uniform(0, 690, 400), mpmath.exp, 3e-7),
-    ("log", 2, np.concatenate([np.exp(RNG.uniform(-600, 600, 400)), NEAR_ONE]), mpmath.log, ULP),
-    ("softplus", 3, RNG.uniform(-60, 60, 800), lambda v: mpmath.log1p(mpmath.exp(v)), 3 * ULP),
-    ("sigmoid", 4, RNG.uniform(-60, 60, 800), lambda v: 1 / (1 + mpmath.exp(-v)), 3 * ULP),
-    ("inverse_root", 5, np.exp(RNG.uniform(-690, 690, 800)), lambda v: 1 / mpmath.sqrt(v), 2 * ULP),
-]
-
-
-@pytest.mark.parametrize(("name", "which", "x", "exact", "tolerance"), CASES, ids=[case[0] for case in CASES])
-def test_functions_of_eight_numbers_agree_with_mpmath(name, which, x, exact, tolerance):
-    out = np.empty_like(x)
-    apply(which, x, out)
-    with mpmath.workprec(160):
-        for value, found in zip(x, out):
-            true = exact(mpmath.mpf(float(value)))
-            assert abs(mpmath.mpf(float(found)) - true) <= tolerance * abs(true), (name, value)
 
 
 def test_the_logistic_loss_of_a_run_is_the_loss_of_its_predictions():
@@ -68,28 +22,6 @@ def test_the_logistic_loss_of_a_run_is_the_loss_of_its_predictions():
     run = Auto("logistic").run(X, y)
     paid = [losses.value(losses.Logistic(), float(p), float(label)) for p, label in zip(run.predictions, y)]
     assert np.allclose(run.losses, paid, rtol=1e-14)
-
-
-@compiled
-def turn(table, slots, out):
-    a, b, c, d = block.columns(table, slots, 0)
-    simd.store(out, 0, a)
-    simd.store(out, 8, b)
-    simd.store(out, 16, c)
-    simd.store(out, 24, d)
-    block.put_columns(table, slots, 0, d, a, b, c)
-
-
-def test_eight_rows_become_four_columns_and_go_back():
-    table = RNG.normal(size=(20, 8))
-    before = table.copy()
-    slots = np.array([3, 19, 0, 7, 11, 5, 2, 13])
-    out = np.empty(32)
-    turn(table, slots, out)
-    assert np.array_equal(out.reshape(4, 8), before[slots, :4].T)
-    assert np.array_equal(table[slots, :4], before[slots][:, [3, 0, 1, 2]])
-    untouched = np.setdiff1d(np.arange(20), slots)
-    assert np.array_equal(table[untouched], before[untouched]) and np.array_equal(table[:, 4:], before[:, 4:])
 
 
 def scaled_both_ways(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

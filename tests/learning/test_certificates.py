@@ -52,7 +52,7 @@ def test_curvature_sharpens_the_realised_regret_over_a_ball_to_the_regret_itself
     problem.solve(solver=cvxpy.CLARABEL)
     paid = float(np.square(predictions - y).sum())
     assert realised == pytest.approx(paid - problem.value, abs=1e-6 * (1 + paid))
-    plain = certificate.a + radius * float(np.linalg.norm(certificate.g))
+    plain = certificate.evidence.a + radius * float(np.linalg.norm(certificate.evidence.g))
     assert realised <= plain + 1e-12 * abs(plain) and realised <= certificate.corrected(radius=radius) + 1e-9 * (1 + paid)
     if features > 1 and radius >= 1.0:
         assert realised < 0.95 * plain
@@ -124,7 +124,6 @@ def test_the_ball_is_the_supremum_over_comparators(name):
 def test_questions_a_certificate_cannot_answer_are_refused():
     certificate = Learner("adaptive", loss="absolute", bound=1.0).certificate()
     for ask in (
-        lambda: certificate.bound(),
         lambda: certificate.bound([1.0], radius=1.0),
         lambda: certificate.realised([1.0], radius=1.0),
         lambda: certificate.realised(radius=-1.0),

@@ -11,6 +11,7 @@ from burkholder import losses
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Supremum
 from burkholder.learning import ledger
+from burkholder.learning.rows import Rows
 from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, Quadratic, SquareRoot
 from burkholder.rounds import LinearState
 
@@ -139,7 +140,6 @@ def test_every_loss_settles_as_in_python(loss) -> None:
     function = build((SquareRoot(2.0), "coordinates", "gradient"), feature_bound=1.0)
     one, three = LinearState(function), LinearState(function)
     ours, theirs = ledger.empty(), ledger.empty()
-    step = one.rounds(loss, 1.0, ours)
     for t, x in enumerate(rows(rng, 60)):
         j = np.flatnonzero(x)
         y = float(rng.choice([-1.0, 1.0])) if losses.is_classification(loss) else float(rng.uniform(-1, 1))
@@ -147,9 +147,8 @@ def test_every_loss_settles_as_in_python(loss) -> None:
         raw = three.play(j, x[j])
         yhat, delta = ledger.settle(theirs, loss, raw, y, weight, 1.0, LIPSCHITZ)
         ledger.measure(theirs, three.learn(j, x[j], yhat, delta), 1.0)
-        indices, values = one.reserve(len(j))
-        indices[: len(j)], values[: len(j)] = j, x[j]
-        assert step(len(j), y, weight) == pytest.approx(yhat, abs=1e-14)
+        table = Rows().compressed([0, len(j)], j, x[j])
+        assert one.run(table, np.array([y]), np.array([weight]), loss, 1.0, ours)[0] == pytest.approx(yhat, abs=1e-14)
     np.testing.assert_allclose(ours, theirs, rtol=1e-13)
     np.testing.assert_allclose(one.cells, three.cells, rtol=1e-12, atol=1e-14)
     assert ours[ledger.LARGE] > 0 and ours[ledger.STEEP] > 0 and ours[ledger.LARGEST_SIZE] > 1.0
@@ -176,19 +175,3 @@ def test_running_norms_stay_within_their_drift(case) -> None:
         worst = max(worst, state.drift)
     assert 0.0 < worst <= 1e-10
     assert state.scalars[8] > 1  # summed afresh more than once
-
-
-def test_single_precision_states_stay_close() -> None:
-    rng = np.random.default_rng(7)
-    for geometry in ("coordinates", "l2", "l3"):
-        function = build((SquareRoot(2.0), geometry, "gradient"))
-        exact, short = LinearState(function), LinearState(function, dtype=np.float32)
-        for x in rows(rng, 200):
-            j = np.flatnonzero(x)
-            ours, theirs = short.play(j, x[j]), exact.play(j, x[j])
-            assert close(ours, theirs, 2e-5)
-            delta = LIPSCHITZ * rng.uniform(-1, 1)
-            exact.learn(j, x[j], theirs, delta)
-            short.learn(j, x[j], theirs, delta)
-        assert short.cells.dtype == np.float32
-        assert not np.array_equal(short.cells.astype(float), exact.cells)  # it really is shorter

@@ -18,6 +18,7 @@ from burkholder.errors import BadInput
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Group, Supremum
 from burkholder.learning import ledger
+from burkholder.learning.rows import Rows
 from burkholder.potentials import Adaptive, Anytime, DavisWang, Mixture, SquareRoot
 from burkholder.rounds import LinearState
 
@@ -52,7 +53,11 @@ def same(left: LinearState, right: LinearState) -> bool:
 
 def run(state: LinearState, x, y, weight, loss, book) -> np.ndarray:
     rows = sparse.csr_matrix(x)
-    return state.run(rows.indptr, rows.indices, rows.data, y, weight, loss, BOUND, book)
+    return state.run(Rows().compressed(rows.indptr, rows.indices, rows.data), y, weight, loss, BOUND, book)
+
+
+def run_dense(state, x, y, weight, loss, book):
+    return state.run(Rows().table(x), y, weight, loss, BOUND, book)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{type(c[0]).__name__}-{c[1]}-{losses.name(c[3])}")
@@ -62,7 +67,7 @@ def test_however_rows_arrive_the_bits_are_the_same(case) -> None:
     books = [ledger.empty() for _ in range(5)]
     states = [LinearState(function, 30) for _ in range(5)]
     whole = run(states[0], x, y, weight, loss, books[0])
-    dense = states[1].run_dense(x, y, weight, loss, BOUND, books[1])
+    dense = run_dense(states[1], x, y, weight, loss, books[1])
     cuts = [(0, 1), (1, 90), (90, 90), (90, 250)]
     pieces = [run(states[2], x[a:b], y[a:b], weight[a:b], loss, books[2]) for a, b in cuts]
     singles = []
@@ -105,12 +110,12 @@ def test_repeated_unsorted_and_zero_entries_mean_their_sum(stream) -> None:
         indices = np.array([i for i, _ in flat], np.int32)
         values = np.array([v for _, v in flat], float)
         y = np.ones(len(stream))
-        ours = messy.run(indptr, indices, values, y, None, loss, BOUND, books[0])
+        ours = messy.run(Rows().compressed(indptr, indices, values), y, None, loss, BOUND, books[0])
         x = np.zeros((len(stream), 10))
         for t, row in enumerate(stream):
             for i, v in row:
                 x[t, i] += v
-        theirs = tidy.run_dense(x, y, None, loss, BOUND, books[1])
+        theirs = run_dense(tidy, x, y, None, loss, books[1])
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(messy.tau(10)[1], tidy.tau(10)[1], rtol=1e-9, atol=1e-12)
 
@@ -162,7 +167,7 @@ def test_a_bad_row_changes_nothing(kind: str, count: int) -> None:
         assert where in str(caught.value)
         assert same(state, kept) and np.array_equal(book, page)
         with pytest.raises(BadInput):
-            state.run_dense(x, y, weight, loss, BOUND, book)
+            run_dense(state, x, y, weight, loss, book)
         assert same(state, kept) and np.array_equal(book, page)
 
 
@@ -179,13 +184,12 @@ def test_bad_single_rows_and_arguments_are_refused() -> None:
         state.learn([0], [1.0], 0.0, 1e200)
     book = ledger.empty()
     with pytest.raises(BadInput, match="indptr"):
-        state.run([0, 2, 1], [0, 1], [1.0, 1.0], [1.0, 1.0], None, FAST[3], BOUND, book)
+        Rows().compressed([0, 2, 1], [0, 1], [1.0, 1.0])
     with pytest.raises(BadInput, match="indices"):
-        state.run([0, 1], np.array([-3], np.int32), [1.0], [1.0], None, FAST[3], BOUND, book)
-    with pytest.raises(BadInput, match="X"):
-        state.run_dense(np.zeros((3, 2)), [1.0], None, FAST[3], BOUND, book)
-    with pytest.raises(BadInput, match="dtype"):
-        LinearState(build(FAST), dtype=np.int32)
+        Rows().compressed([0, 1], np.array([-3], np.int32), [1.0])
+    lying = Rows().compressed([0, 1], np.array([-3], np.int32), [1.0], length=5)
+    with pytest.raises(BadInput, match="indices"):
+        state.run(lying, [1.0], None, FAST[3], BOUND, book)
     with pytest.raises(BadInput, match="geometry"):
         LinearState(Linear("group", SquareRoot(), Group(groups=((0, 1), (2,))), "square"))
     with pytest.raises(BadInput, match="weights"):
@@ -221,7 +225,7 @@ def test_a_loss_in_plain_python_runs_the_same_rounds() -> None:
         out = []
         for state, book, loss in zip(states, books, (own, losses.Absolute()), strict=True):
             if dense:
-                out.append(state.run_dense(x, y, weight, loss, BOUND, book))
+                out.append(run_dense(state, x, y, weight, loss, book))
             else:
                 out.append(run(state, x, y, weight, loss, book))
         assert np.array_equal(out[0], out[1])
@@ -232,6 +236,7 @@ WARM = """
 import numpy as np
 from burkholder import losses
 from burkholder.learning import ledger
+from burkholder.learning.rows import Rows
 from burkholder.functions.linear import Linear
 from burkholder.potentials import SquareRoot
 from burkholder.rounds import LinearState

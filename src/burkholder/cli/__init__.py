@@ -9,6 +9,9 @@ def main() -> None:
 
     from burkholder.cli.app import app
     from burkholder.errors import BurkholderError
+    from burkholder.machine.announcing import announce_compiling
+
+    announce_compiling()
 
     try:
         app()

@@ -9,7 +9,7 @@ import numpy as np
 from burkholder import losses
 from burkholder.errors import BadInput, BadLine
 from burkholder.learning import ledger
-from burkholder.streams.audited import StreamAudit
+from burkholder.learning.audit import Audit
 from burkholder.streams.readers import open_reader
 from burkholder.streams.readers.columns import NUMERIC
 
@@ -18,7 +18,7 @@ def audited(
     file: str, yhat: str, target: str | None, loss: str, options: dict[str, Any], radius: float, geometry: str, reading: dict[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """The certificate of the predictions in a table: as plain data, and as text."""
-    audit = StreamAudit(loss=loss, geometry=geometry, **options)
+    audit = Audit(loss=loss, geometry=geometry, **options)
     if not radius > 0.0:
         raise BadInput("radius", radius, "give a positive number")
     classes = losses.is_classification(audit.loss)

@@ -43,7 +43,6 @@ def learn(
     delimiter: Annotated[str | None, typer.Option(help="What separates the columns.")] = None,
     bits: Annotated[int | None, typer.Option(help="Hash words to 2^bits features.")] = None,
     skip_bad: Annotated[bool, typer.Option(help="Count malformed lines and go on.")] = False,
-    float32: Annotated[bool, typer.Option("--float32", help="Keep the learner's state in 32 bits.")] = False,
     predictions: Annotated[Path | None, typer.Option(help="Write one progressive prediction per row here ('-': standard output).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the learner to this file when the data end.")] = None,
     load: Annotated[
@@ -89,7 +88,6 @@ def learn(
         options=option or [],
         radius=radius,
         passes=passes,
-        dtype="float32" if float32 else "float64",
         predictions=None if predictions is None else str(predictions),
         quiet=quiet,
         recorder=recorder,

@@ -13,8 +13,8 @@ from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine
+from burkholder.learning.audit import Audit
 from burkholder.storage.checkpoints import Checkpoints
-from burkholder.streams.audited import StreamAudit
 from burkholder.streams.engine import open_learner
 from burkholder.streams.readers import open_reader
 
@@ -37,7 +37,6 @@ class Session:
         options: list[str],
         radius: float | None,
         passes: int,
-        dtype: str,
         predictions: str | None,
         quiet: bool,
         checkpoints: Any = None,
@@ -48,13 +47,13 @@ class Session:
         if radius is not None and not 0.0 < radius < float("inf"):
             raise BadInput("radius", radius, "give a positive finite number")
         self.data, self.name, self.reading = data, name, reading
-        self.learner_name, self.radius, self.passes, self.dtype = learner, radius, passes, dtype
+        self.learner_name, self.radius, self.passes = learner, radius, passes
         self.quiet, self.predictions = quiet, Predictions(predictions)
         self.options = parsed(options)
         self.checkpoints, self.recorder = checkpoints or Checkpoints(), recorder
         self.loss: Any = None
         self.learner: Any = None
-        self.audit: StreamAudit | None = None
+        self.audit: Audit | None = None
         if loss is not None:
             self._choose(loss)
         self.complete = False
@@ -70,10 +69,10 @@ class Session:
         """Fix loss and learner; each option goes to the one that knows it."""
         for_loss, for_learner = split(self.options, loss)
         self.loss = losses.get(loss, **for_loss)
-        self.learner = open_learner(self.learner_name, self.loss, for_learner, self.dtype)
+        self.learner = open_learner(self.learner_name, self.loss, for_learner)
         # a learner whose realised regret is not against the features as they were read is audited, as any model can be
-        audited = not hasattr(self.learner.certificate(), "function")
-        self.audit = StreamAudit(loss=self.loss) if audited else None
+        audited = self.learner.certificate().comparators.space != "⟨w, x⟩"
+        self.audit = Audit(loss=self.loss) if audited else None
 
     def _open(self) -> Any:
         classes = None if self.loss is None else losses.is_classification(self.loss)

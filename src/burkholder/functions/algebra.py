@@ -82,6 +82,23 @@ class _Members(BurkholderFunction):
         moves = [m.tangent(part, x) if TANGENT in m.structure else m.sign_flip(part, x) for m, part in zip(self.members, self.parts(tau))]
         return np.stack(moves, axis=-1)
 
+    @property
+    def comparator_norm(self) -> str:  # type: ignore[override]
+        return self.members[0].comparator_norm
+
+    @property
+    def has_ball(self) -> bool:  # type: ignore[override]
+        return all(member.has_ball for member in self.members)
+
+    @property
+    def has_bound(self) -> bool:  # type: ignore[override]
+        return all(member.has_bound for member in self.members)
+
+    def own_radius(self) -> float | None:
+        """The largest ball that every member states a bound over."""
+        radii = [member.own_radius() for member in self.members]
+        return None if None in radii else min(radius for radius in radii if radius is not None)
+
     def support(self, g: np.ndarray, radius: float | None) -> float:
         return self.members[0].support(g, radius)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.learning.certificate import Comparators
 
 Tau = tuple[np.ndarray, ...]
 
@@ -37,6 +38,11 @@ class BurkholderFunction:
     growable: bool = True  # whether new coordinates may appear, as zeros, at any time
     needs_lipschitz: bool = True  # whether the guarantee rests on |δ| ≤ L
     in_expectation: bool = False  # the guarantee holds on average over the learner's own coins
+    needs_curvature: bool = False  # whether it is made for losses that are curved on the whole line
+    has_bound: bool = True  # whether it states A(w)
+    has_ball: bool = True  # whether it states A over a whole class of comparators
+    comparator_space: str = "⟨w, x⟩"
+    comparator_norm: str = "‖w‖"
 
     def fitted(self, lipschitz: float, curvature: float) -> BurkholderFunction:
         """This function with L (and ρ) taken from the loss, where its options left them open."""
@@ -73,6 +79,16 @@ class BurkholderFunction:
     def ball(self, radius: float | None, tau: Tau) -> float:
         """sup of A over comparators of that norm (the function's own ball when radius is None)."""
         raise BadInput("radius", radius, f"{self.name} has no bound over a ball; give a comparator w")
+
+    def own_radius(self) -> float | None:
+        """The radius of the function's own ball of comparators; None when its class needs no radius, or has none."""
+        return None
+
+    def comparator_class(self) -> Comparators:
+        """Whom the headline numbers of a certificate are about."""
+        if not self.has_ball:
+            return Comparators("the prediction 0")
+        return Comparators(self.comparator_space, self.comparator_norm, self.own_radius())
 
     def support(self, g: np.ndarray, radius: float | None) -> float:
         """sup of ⟨w, −g⟩ over that ball: what turns Σδx into the realised certificate."""
@@ -134,6 +150,10 @@ class BurkholderFunction:
     def refine(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         """What curvature takes off the linearised regret against w; 0 for losses that are merely convex."""
         return np.zeros(np.shape(w)[:-1])
+
+    def refine_error(self, w: np.ndarray | None, radius: float | None, tau: Tau, rounds: int) -> float:
+        """What rounding may have added to `refine`, against w or over a ball."""
+        return 0.0
 
     def sizes(self, x: np.ndarray) -> dict[str, tuple[np.ndarray, float]]:
         """Assumptions on features: name -> (what was seen of x, its limit)."""

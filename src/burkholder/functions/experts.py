@@ -99,6 +99,8 @@ class ExpertAdvice(BurkholderFunction):
             return 0.5 * self.rate * self.lipschitz**2 * np.einsum("...i,...i->...", w, tau[2])
         return 0.5 * self.rate * np.square(self.lipschitz * self.feature_bound) * tau[2]
 
+    comparator_norm = "w in the simplex"
+
     def ball(self, radius: float | None, tau: Tau) -> float:
         """A over the whole simplex: attained at a single expert."""
         d = np.shape(tau[1])[-1]

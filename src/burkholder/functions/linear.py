@@ -121,6 +121,14 @@ class Linear(BurkholderFunction):
         w = np.asarray(w, float)
         return self._cost(np.abs(w) if self.separable else self.geometry.dual(w), tau)
 
+    @property
+    def comparator_norm(self) -> str:  # type: ignore[override]
+        return self.geometry.dual_name
+
+    def own_radius(self) -> float | None:
+        own = self.default_radius()
+        return 1.0 if own is None else own
+
     def default_radius(self) -> float | None:
         """R of the function's own ball, in the comparators' norm; None when every comparator is admitted."""
         radius = getattr(self.potential, "radius", None)

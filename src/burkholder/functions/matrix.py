@@ -184,6 +184,12 @@ class MatrixPrediction(BurkholderFunction):
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:
         return self._bound(np.linalg.norm(self._matrix(w), "nuc", axis=(-2, -1)), tau)
 
+    comparator_space = "⟨W, X⟩"
+    comparator_norm = "‖W‖_Σ"
+
+    def own_radius(self) -> float | None:
+        return float(self.radius)
+
     def ball(self, radius: float | None, tau: Tau) -> float:
         return float(self._bound(np.asarray(positive("radius", self.radius if radius is None else radius)), tau))
 

@@ -55,6 +55,7 @@ class PlainFunction(BurkholderFunction):
             "tangent": tangent,
             "points": points,
         }
+        self.has_ball, self.has_bound = False, bound is not None
         for method, function in given.items():
             if function is not None:
                 setattr(self, method, function)

@@ -77,6 +77,12 @@ class StronglyConvex(BurkholderFunction):
         size = np.square(np.asarray(w, float)).sum(axis=-1)
         return 0.5 * self.ridge * (size + 1.0) + self.constant * self._log_det(tau)
 
+    comparator_norm = "‖w‖₂"
+    needs_curvature = True
+
+    def own_radius(self) -> float | None:
+        return 1.0
+
     def ball(self, radius: float | None, tau: Tau) -> float:
         size = positive("radius", 1.0 if radius is None else radius)
         return float(0.5 * self.ridge * (size**2 + 1.0) + self.constant * self._log_det(tau))
@@ -111,6 +117,13 @@ class StronglyConvex(BurkholderFunction):
         w = np.asarray(w, float)
         v = np.concatenate([np.ones((*w.shape[:-1], 1)), w], axis=-1)
         return 0.5 * self.curvature * np.einsum("...i,...ij,...j->...", v, tau[1], v)
+
+    def refine_error(self, w: np.ndarray | None, radius: float | None, tau: Tau, rounds: int) -> float:
+        """Each entry of Σzzᵀ is rounded once a term, relative to √(M_ii M_jj); so is the form vᵀMv, v = (1, w)."""
+        sides = np.sqrt(np.diagonal(tau[1]))
+        size = 1.0 if radius is None else radius
+        reach = sides[0] + (size * float(np.linalg.norm(sides[1:])) if w is None else float(np.abs(w) @ sides[1:]))
+        return self.curvature * (rounds + 4096.0 * len(sides)) * 2.0**-52 * float(reach) ** 2
 
     def points(self, rng: np.random.Generator, count: int, dim: int) -> tuple[Tau, np.ndarray]:
         """States that play can reach: sums of a few zzᵀ, with τ₁ anything."""

@@ -107,6 +107,13 @@ class ZigZag(BurkholderFunction):
         size = power_norm(np.asarray(w, float), conjugate(self.p))
         return np.where(size <= self.radius * (1 + 1e-12), tau[5] + self._price(tau[2], tau[4]), np.inf)
 
+    @property
+    def comparator_norm(self) -> str:  # type: ignore[override]
+        return f"‖w‖_{conjugate(self.p):.4g}"
+
+    def own_radius(self) -> float | None:
+        return float(self.radius)
+
     def ball(self, radius: float | None, tau: Tau) -> float:
         if radius is not None and radius > self.radius * (1 + 1e-12):
             return float("inf")

@@ -20,6 +20,14 @@ class Geometry(Protocol):
     @property
     def smoothness(self) -> float: ...
 
+    @property
+    def dual_name(self) -> str:
+        """How the norm of comparators is written."""
+
+    @property
+    def longest_side(self) -> float:
+        """The largest norm of a unit vector."""
+
     def norm(self, g: np.ndarray) -> np.ndarray: ...
 
     def size(self, x: np.ndarray) -> np.ndarray: ...

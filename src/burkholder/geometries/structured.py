@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +17,11 @@ class Mahalanobis:
 
     matrix: np.ndarray
     factor: np.ndarray = field(init=False, repr=False)
+    dual_name: ClassVar[str] = "√(wᵀQ⁻¹w)"
+
+    @property
+    def longest_side(self) -> float:
+        return float(np.sqrt(np.max(np.diagonal(self.matrix))))
 
     def __post_init__(self) -> None:
         q = np.asarray(self.matrix, float)
@@ -56,6 +62,8 @@ class Group:
     groups: tuple[tuple[int, ...], ...]
     p: float = 2.0
     q: float = 2.0
+    dual_name: ClassVar[str] = "the dual group norm of w"
+    longest_side: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         for name, number in (("p", self.p), ("q", self.q)):
@@ -94,6 +102,8 @@ class Schatten:
 
     shape: tuple[int, int]
     p: float = 2.0
+    dual_name: ClassVar[str] = "the dual Schatten norm of w"
+    longest_side: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if not 2.0 <= self.p < np.inf:

@@ -16,6 +16,9 @@ from burkholder.records import record
 class Coordinates(NamedTuple):
     """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate."""
 
+    dual_name = "|w_i|"
+    longest_side = 1.0
+
     @property
     def smoothness(self) -> float:
         return 1.0
@@ -24,6 +27,9 @@ class Coordinates(NamedTuple):
 @record
 class Euclidean(NamedTuple):
     """l_2, its own dual, smoothness 1."""
+
+    dual_name = "‖w‖₂"
+    longest_side = 1.0
 
     @property
     def smoothness(self) -> float:
@@ -47,6 +53,11 @@ class PNorm(NamedTuple):
     """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}."""
 
     p: float = 2.0
+    longest_side = 1.0
+
+    @property
+    def dual_name(self) -> str:
+        return f"‖w‖_{conjugate(self.p):.4g}"
 
     @property
     def smoothness(self) -> float:
@@ -70,6 +81,8 @@ class Supremum(NamedTuple):
     """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞."""
 
     dim: int = 2
+    dual_name = "‖w‖₁"
+    longest_side = 1.0
 
     @property
     def p(self) -> float:

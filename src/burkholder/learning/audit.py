@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,31 +11,58 @@ import numpy as np
 
 from burkholder import geometries, losses
 from burkholder.errors import BadInput
-from burkholder.functions.base import positive
 from burkholder.geometries import Coordinates
-from burkholder.learning import ledger
-from burkholder.learning.certificate import Certificate, Guarantee
-from burkholder.learning.rows import Rows
+from burkholder.learning import ledger, rounding
+from burkholder.learning.certificate import Certificate, Comparators
+from burkholder.learning.evidence import NOTHING, Evidence
+from burkholder.learning.protocol import State, checked_weight, checked_weights
+from burkholder.learning.rows import Rows, Table
+from burkholder.learning.saved import audit_in, audit_out
+from burkholder.losses.batch import labels
+from burkholder.machine.compiling import compiled
 
 
 @dataclass(frozen=True)
 class AuditCertificate(Certificate):
-    """How far the audited model can be from the best linear comparator, on this very stream."""
+    """How far the audited model can be from the best linear comparator, on this very stream. Nothing was promised."""
 
-    a: float = 0.0
-    g: Any = None
+    evidence: Evidence = NOTHING
     rows: Any = None
     geometry: Any = None
 
-    def realised(self, w: Any = None, radius: float | None = None) -> float:
-        """Σδŷ − ⟨w, Σδx⟩, or its supremum over ‖w‖_* ≤ radius (|w_i| ≤ radius for coordinates)."""
-        if (w is None) == (radius is None):
-            raise BadInput("w", w, "give either a comparator w or a radius")
+    def _whom(self, w: Any, radius: float | None) -> tuple[np.ndarray | None, float]:
         if w is not None:
-            return float(self.a - self.rows.comparator(w, len(self.g)) @ self.g)
-        size = positive("radius", radius)
-        norm = np.abs(self.g).sum() if isinstance(self.geometry, Coordinates) else self.geometry.norm(self.g)
-        return self.a + size * float(norm)
+            return self.rows.comparator(w, len(self.evidence.g)), 0.0
+        return None, float(self.comparators.radius or 0.0) if radius is None else radius
+
+    def _realised(self, whom: tuple[np.ndarray | None, float]) -> float:
+        """Σδŷ − ⟨w, Σδx⟩, or its supremum over ‖w‖_* ≤ radius (|w_i| ≤ radius for coordinates)."""
+        w, radius = whom
+        if w is not None:
+            return self.evidence.against(w)
+        return self.evidence.over(radius * _norm(self.geometry, self.evidence.g), radius)
+
+
+@compiled
+def _charge(book, loss, yhat, y, weight, delta):
+    for t in range(y.size):
+        _, delta[t] = ledger.settle(book, loss, yhat[t], y[t], weight[t], np.inf, np.inf)
+
+
+@compiled
+def _enter(sums, lean, indptr, indices, values, yhat, delta):
+    """Σδx with its correction, and Σ|δx|, a row each of `sums`; Σδŷ with its correction and Σ|δŷ| in `lean`."""
+    for t in range(delta.size):
+        rounding.add(lean, 0, 1, delta[t] * yhat[t])
+        lean[2] += abs(delta[t] * yhat[t])
+        for k in range(indptr[t], indptr[t + 1]):
+            i, step = indices[k], delta[t] * values[k]
+            before = sums[0, i]
+            after = before + step
+            part = after - before
+            sums[1, i] += (before - (after - part)) + (step - part)
+            sums[0, i] = after
+            sums[2, i] += abs(step)
 
 
 class Audit:
@@ -52,45 +80,141 @@ class Audit:
         self.geometry = geometries.get(geometry)
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
-        self._a, self._g = 0.0, np.zeros(0)
+        self.sums, self.lean = np.zeros((3, 0)), np.zeros(3)  # see `_enter`
+        self._lock = threading.RLock()
 
     @property
     def rounds(self) -> int:
         return int(self.ledger[ledger.ROUNDS])
 
+    @property
+    def cumulative_loss(self) -> float:
+        """The audited model's loss so far, rounds weighted as given."""
+        return ledger.loss_of(self.ledger)
+
+    @property
+    def errors(self) -> int:
+        """Rounds whose label had the other sign (classification)."""
+        return int(self.ledger[ledger.ERRORS])
+
     def update(self, x: Any, yhat: float, y: Any, weight: float = 1.0) -> None:
         """One round of the audited model."""
-        (indices, values), new = self.rows.read(x)
-        target = losses.label(self.loss, y)
-        prediction = float(yhat)
-        if not math.isfinite(prediction):
-            raise BadInput("yhat", yhat, "give the finite number that was predicted")
-        if not (math.isfinite(weight) and weight >= 0.0):
-            raise BadInput("weight", weight, "give a finite number ≥ 0")
-        book = self.ledger.copy()
-        _, delta = ledger.settle(book, self.loss, prediction, target, weight, math.inf, math.inf)
-        dim = max(len(self._g), int(indices.max()) + 1 if len(indices) else 0)
-        g = np.zeros(dim)
-        g[: len(self._g)] = self._g
-        np.add.at(g, indices, delta * values)
-        if not (np.all(np.isfinite(g)) and math.isfinite(book[ledger.LOSS])):
-            raise BadInput("x", float(np.max(np.abs(values))), "this round overflows: rescale features or target")
-        self._g, self._a = g, self._a + delta * prediction
+        with self._lock:
+            row = self.rows.read(x)
+            target, importance = losses.label(self.loss, y), checked_weight(weight)
+            try:
+                prediction = float(yhat)
+            except (TypeError, ValueError, OverflowError):
+                prediction = math.nan
+            if not math.isfinite(prediction):
+                raise BadInput("yhat", yhat, "give the finite number that was predicted")
+            indices, values, new = self.rows.places(row)
+            table = Table(np.array([0, len(values)]), indices, values, row.kind, len(values), new)
+            self._add(table, np.array([prediction]), np.array([target]), np.array([importance]))
+
+    def run(self, X: Any, yhat: Any, y: Any, weight: Any = None) -> AuditCertificate:
+        """Many rounds of the audited model at once: all of them, or none when an input is bad."""
+        with self._lock:
+            self._many(self.rows.table(X), yhat, y, weight)
+            return self.certificate()
+
+    def run_batch(self, indptr: Any, indices: Any, values: Any, yhat: Any, y: Any, weight: Any = None) -> None:
+        """The same for rows in compressed form (scipy's CSR arrays)."""
+        with self._lock:
+            self._many(self.rows.compressed(indptr, indices, values), yhat, y, weight)
+
+    def _many(self, table: Table, yhat: Any, y: Any, weight: Any) -> None:
+        targets, weights = labels(self.loss, y), checked_weights(weight, table.rows)
+        try:
+            predictions = np.array(yhat, dtype=float).reshape(-1)
+        except (TypeError, ValueError):
+            raise BadInput("yhat", yhat, "give the finite numbers that were predicted") from None
+        for name, array in (("y", targets), ("yhat", predictions)):
+            if len(array) != table.rows:
+                raise BadInput(name, f"{len(array)} numbers", f"there are {table.rows} rows: give one for each")
+        good = np.isfinite(predictions)
+        if not good.all():
+            place = int(np.argmin(good))
+            raise BadInput(f"yhat[{place}]", float(predictions[place]), "give the finite number that was predicted")
+        self._add(table, predictions, targets, np.ones(table.rows) if weights is None else weights)
+
+    def _add(self, table: Table, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Sums on the side; taken over only when all of them are numbers."""
+        book, delta = self.ledger.copy(), np.empty(len(y))
+        if self.loss.compiled:
+            _charge(book, self.loss, yhat, y, weight, delta)
+        else:
+            for t in range(len(y)):
+                _, delta[t] = ledger.settle(book, self.loss, float(yhat[t]), float(y[t]), float(weight[t]), math.inf, math.inf)
+        indptr = np.ascontiguousarray(table.indptr, np.int64)
+        here = slice(int(indptr[0]), int(indptr[-1]))
+        indices, values = np.ascontiguousarray(table.indices[here], np.int64), np.ascontiguousarray(table.values[here], float)
+        dim = max(self.sums.shape[1], int(indices.max(initial=-1)) + 1)
+        sums, lean = np.zeros((3, dim)), self.lean.copy()
+        sums[:, : self.sums.shape[1]] = self.sums
+        _enter(sums, lean, indptr - indptr[0], indices, values, yhat, delta)
+        if not (np.isfinite(sums).all() and np.isfinite(book).all() and np.isfinite(lean).all()):
+            good = np.isfinite(values) & (np.abs(values) <= 1e150)
+            culprit = float(values[np.argmin(good)]) if len(values) and not good.all() else float(yhat[np.argmax(np.abs(yhat))])
+            raise BadInput("x" if not good.all() else "yhat", culprit, "these rounds overflow: rescale features or target")
+        self.sums, self.lean = sums, lean
         self.ledger[:] = book
-        self.rows.keep(x, new)
+        new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
+        self.rows.keep(table.kind, table.length, new)
 
     def certificate(self) -> AuditCertificate:
         """Valid at any moment, for any model."""
-        g = self._g.copy() if len(self._g) else np.zeros(1)
-        statement = "Σδŷ, against predicting 0"
-        return AuditCertificate(
-            learner="audited model",
-            loss=losses.name(self.loss),
-            rounds=self.rounds,
-            cumulative_loss=float(self.ledger[ledger.LOSS]),
-            guarantees=(Guarantee("realised regret", statement, self._a),),
-            a=self._a,
+        with self._lock:
+            return AuditCertificate(
+                learner="audited model",
+                loss=losses.name(self.loss),
+                rounds=self.rounds,
+                cumulative_loss=self.cumulative_loss,
+                weight=float(self.ledger[ledger.WEIGHT]),
+                comparators=Comparators("⟨w, x⟩", self.geometry.dual_name, 1.0),
+                evidence=self._evidence(),
+                rows=self.rows,
+                geometry=self.geometry,
+            )
+
+    def _evidence(self) -> Evidence:
+        """The products are rounded, the sums corrected; norms are taken of bounds coordinate by coordinate."""
+        rounds, unit = self.rounds, rounding.UNIT
+        g = self.sums[0] + self.sums[1] if self.sums.shape[1] else np.zeros(1)
+        moved = self.sums[2] * (1.0 + 1e-9) if self.sums.shape[1] else np.zeros(1)
+        leaned = rounding.more(float(self.lean[2]), rounds)
+        drift = (2.0 * unit + 4.0 * ((rounds + 4.0) * unit) ** 2) * moved + unit * np.abs(g) + rounds * rounding.SUBNORMAL
+        reach = 1.0001 * self.geometry.longest_side
+        return Evidence(
+            a=float(self.lean[0] + self.lean[1]),
             g=g,
-            rows=self.rows,
-            geometry=self.geometry,
+            a_error=rounding.lost(rounds, leaned) + unit * leaned,
+            leaned=leaned,
+            slope=(self.loss.slope_error + 2.0) * unit,
+            moved=moved,
+            drift=drift,
+            moved_norm=reach * float(moved.sum()),  # Σ|δ|·‖x‖ ≤ Σ_i ‖e_i‖·Σ|δx_i|
+            drift_norm=reach * float(drift.sum()),
         )
+
+    def state_dict(self) -> State:
+        """(header, arrays): plain data, and numpy arrays. `from_state` resumes bit for bit."""
+        with self._lock:
+            return audit_out(self)
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Audit:
+        """The audit that `state_dict` described."""
+        return audit_in(cls, header, arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+
+def _norm(geometry: Any, g: np.ndarray) -> float:
+    """The norm that pairs with comparators of size 1."""
+    return float(np.abs(g).sum() if isinstance(geometry, Coordinates) else geometry.norm(g))

@@ -133,10 +133,12 @@ class Certificate:
         return max(self._realised(whom), self._corrected(whom))
 
     def bound(self, w: Any = None, radius: float | None = None, nominal: bool = False) -> float:
-        """What was promised in advance, ≥ corrected. Infinite once an assumption was violated, unless `nominal`."""
+        """What was promised in advance, ≥ corrected. Infinite once an assumption was violated; `nominal` then tells
+        what it would have been, which bounds nothing.
+        """
         whom = self._asked(w, radius)
-        if not self.valid and not nominal:
-            return math.inf
+        if not self.valid:
+            return self._promised(whom) if nominal else math.inf
         return max(self._realised(whom), self._corrected(whom), self._promised(whom))
 
     # --- what everybody has ----------------------------------------------------------------------------------

@@ -52,3 +52,6 @@ class Evidence:
 
     def _cost(self, moved: float, drift: float) -> float:
         return more(self.a_error + UNIT * abs(self.a) + self.slope * (self.leaned + moved) + drift, 64.0)
+
+
+NOTHING = Evidence(g=np.zeros(1))  # before the first round

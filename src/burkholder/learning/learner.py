@@ -1,47 +1,31 @@
-"""The learner: the only thing that changes. It owns ζ, plays, observes, and can always say what it guarantees."""
+"""The learner of one Burkholder function. It owns ζ, plays, observes, and can always say what it guarantees."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from burkholder import functions, losses
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
-from burkholder.functions.linear import Linear
-from burkholder.functions.strongly_convex import StronglyConvex
-from burkholder.geometries import Coordinates, Euclidean, PNorm, Supremum
 from burkholder.learning import ledger
-from burkholder.learning.regret import RegretCertificate, assumptions, guarantees
-from burkholder.learning.rows import Row, Rows
-from burkholder.learning.runs import Run, record
-from burkholder.losses.batch import labels
-from burkholder.rounds.curved import CurvedState
+from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weights
+from burkholder.learning.regret import RegretCertificate, assumptions
+from burkholder.learning.rows import Row, Rows, Table
+from burkholder.learning.saved import learner_in, learner_out
+from burkholder.learning.tickets import MAX_PENDING
+from burkholder.losses.batch import labels, values
+from burkholder.rounds.choice import state_for
 from burkholder.rounds.dicts import NamedRow
-from burkholder.rounds.generic import TauState
 from burkholder.rounds.plain import KNOWN
 from burkholder.rounds.state import LinearState
 from burkholder.strategies import choose
 
 
-class Ticket(NamedTuple):
-    """A prediction whose label is still to come."""
-
-    id: int
-    prediction: float
-
-
-class _Pending(NamedTuple):
-    x: Any  # read again when its label comes: other rows may have named its features by then
-    raw: float
-    error: float
-    played_at: int
-
-
-class Learner:
+class Learner(OnlineLearner):
     """A Burkholder function, a loss, and the state that links them.
 
     `bound` is B: predictions are clipped to [-B, B]. `strategy` overrides the cheapest valid one. L (and the
@@ -65,162 +49,145 @@ class Learner:
         features: Any = None,
         intercept: bool = False,
         seed: int = 0,
-        dtype: Any = np.float64,
         strategy_options: dict[str, Any] | None = None,
+        max_pending: int = MAX_PENDING,
         **options: Any,
     ) -> None:
-        own = {key: options.pop(key) for key in ("quantile", "threshold", "epsilon") if key in options}
-        self.loss = losses.get(loss, **own)
-        self.bound = math.inf if bound is None else float(bound)
-        if not self.bound > 0.0:
-            raise BadInput("bound", bound, "predictions live in [-bound, bound]: give a positive number")
-        built = functions.get(function, **options)
-        # comparators may predict outside [-B, B], so only curvature on the whole line counts
-        steep, curved = self.loss.lipschitz(self.bound), self.loss.curvature(math.inf)
-        if isinstance(built, StronglyConvex) and not curved > 0.0 and built.options["curvature"] is None:
-            remedy = "this function needs a loss that is curved on the whole line, such as squared"
-            raise BadInput("loss", losses.name(self.loss), remedy)
-        if math.isinf(steep) and built.needs_lipschitz and built.options.get("lipschitz", 1.0) is None:
-            remedy = f"the {losses.name(self.loss)} loss is Lipschitz only on a range: give bound"
-            raise BadInput("bound", bound, remedy)
-        self.function = built.fitted(steep, curved) if math.isfinite(steep) else built
+        super().__init__(max_pending)
+        of_the_loss = losses.parameters() if isinstance(loss, str) else frozenset()
+        self.loss = losses.get(loss, **{key: options.pop(key) for key in of_the_loss & options.keys()})
+        self.bound = _bound(bound)
+        self.function = _fitted(functions.get(function, **options), self.loss, self.bound)
         self.requested = function if isinstance(function, str) else None
         self.options, self.seed = options, int(seed)
         self.strategy, self.detected = choose(self.function, self.loss, self.bound, strategy, **(strategy_options or {}))
-        # what `storage` needs to make this learner again
-        self.made = {"strategy": strategy, "strategy_options": dict(strategy_options or {}), "dtype": np.dtype(dtype).str}
+        # what `state_dict` needs to make this learner again
+        self.made = {"strategy": strategy, "strategy_options": dict(strategy_options or {})}
         self.features = features
         self.rows = Rows(intercept)
         self.ledger = ledger.empty()
-        self.state = self._fresh(dtype)
+        self.parts = 1  # learners that were merged into this one
+        self.state = state_for(self.function, self.strategy, self.seed)
         # dicts of numbers in one compiled call, where loss and function are compiled
-        self._quick = features is None and not isinstance(self.loss, losses.Custom) and isinstance(self.state, LinearState)
+        self._quick = features is None and self.loss.compiled and isinstance(self.state, LinearState)
         self._named: NamedRow | None = None  # while the features have names, or may yet have
-        self._pending: dict[int, _Pending] = {}
-        self._tickets = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_named": None}  # tied to this very state and ledger: a copy makes its own
-
-    def _fresh(self, dtype: Any) -> Any:
-        compiled = isinstance(self.function, Linear) and self.strategy.name in ("tangent", "sign-flip")
-        if compiled and isinstance(self.function.geometry, (Coordinates, Euclidean, PNorm, Supremum)):  # type: ignore[attr-defined]
-            return LinearState(self.function, dtype=dtype)  # type: ignore[arg-type]
-        if isinstance(self.function, StronglyConvex) and self.strategy.name == "closed-form":
-            return CurvedState(self.function, self.strategy, seed=self.seed)
-        return TauState(self.function, self.strategy, seed=self.seed)
+        return {**super().__getstate__(), "_named": None}  # tied to this very state and ledger: a copy makes its own
 
     # --- one round ---------------------------------------------------------------------------------------
-    def _mapped(self, x: Any) -> Any:
-        return x if self.features is None else self.features(x)
+    def _read(self, x: Any) -> Row:
+        return self.rows.read(x if self.features is None else self.features(x))
 
     def _move(self, row: Row) -> tuple[float, float]:
-        if isinstance(self.state, LinearState):
-            return self.state.play(*row), 0.0
-        return self.state.move(*row)
+        return self.state.move(*self.rows.places(row)[:2])
+
+    def _play(self, row: Row) -> tuple[float, tuple[float, float]]:
+        raw, error = self._move(row)
+        return min(max(raw, -self.bound), self.bound), (raw, error)
 
     def _open(self) -> NamedRow | None:
         """Compiled rounds on dicts, where there are such."""
         if self._quick and KNOWN and self.rows.kind in (None, "names"):
-            book, intercept = self.ledger, self.rows.intercept
-            self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, book, intercept)
+            self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, self.ledger, self.rows.intercept)
         return self._named
 
     def predict(self, x: Any) -> float:
         """ŷ for these features. Predicting changes nothing."""
-        if type(x) is dict and (named := self._named or self._open()):
-            yhat = named.play(x)
-            if yhat == yhat:
-                return yhat
-        row, _ = self.rows.read(self._mapped(x))
-        return min(max(self._move(row)[0], -self.bound), self.bound)
-
-    def play(self, x: Any) -> Ticket:
-        """A prediction whose label comes later; hand the ticket's id to `reveal`."""
-        mapped = self._mapped(x)
-        row, _ = self.rows.read(mapped)
-        raw, error = self._move(row)
-        self._tickets += 1
-        self._pending[self._tickets] = _Pending(mapped, raw, error, self.rounds)
-        return Ticket(self._tickets, min(max(raw, -self.bound), self.bound))
-
-    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
-        """The label of an earlier play: learn from exactly what was played then."""
-        if id not in self._pending:
-            known = isinstance(id, int) and 0 < id <= self._tickets
-            raise BadInput("id", id, "its label was already revealed" if known else "no play has this id")
-        pending = self._pending[id]
-        row, new = self.rows.read(pending.x)
-        self._learn(pending.x, row, new, pending.raw, pending.error, y, weight, self.rounds - pending.played_at)
-        del self._pending[id]
+        with self._lock:
+            if type(x) is dict and (named := self._named or self._open()):
+                yhat = named.play(x)
+                if yhat == yhat:
+                    return yhat
+            return self._play(self._read(x))[0]
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn. A bad input leaves the learner exactly as it was."""
-        if type(x) is dict and (named := self._named or self._open()):
-            try:
-                count = named.learn(x, y, weight)
-            except (TypeError, ValueError, OverflowError):
-                count = math.nan  # y or weight is not a number
-            if count == 0.0:
-                return
-            if count == count:  # new names
-                self.rows.keep(x, [name for name in x if name not in self.rows.names])
-                return
-        mapped = self._mapped(x)
-        row, new = self.rows.read(mapped)
-        raw, error = self._move(row)
-        self._learn(mapped, row, new, raw, error, y, weight, 0)
+        with self._lock:
+            if type(x) is dict and (named := self._named or self._open()):
+                try:
+                    count = named.learn(x, y, weight)
+                except (TypeError, ValueError, OverflowError):
+                    count = math.nan  # y or weight is not a number
+                if count == 0.0:
+                    return
+                if count == count:
+                    self.rows.keep("names", None, tuple(name for name in x if name not in self.rows.names))
+                    return
+            super().update(x, y, weight)
 
-    def _learn(self, x: Any, row: Row, new: list[str], raw: float, error: float, y: Any, weight: float, late: int) -> None:
+    def _learn(self, row: Row, memo: tuple[float, float], y: Any, weight: float, late: int) -> None:
+        raw, error = memo
         target = losses.label(self.loss, y, self.bound)
-        try:
-            importance = float(weight)
-        except (TypeError, ValueError, OverflowError):
-            importance = math.nan
-        if not (math.isfinite(importance) and importance >= 0.0):
-            raise BadInput("weight", weight, "give a finite number ≥ 0")
+        indices, numbers, new = self.rows.places(row)
         book = self.ledger.copy()
-        yhat, delta = ledger.settle(book, self.loss, raw, target, importance, self.bound, self.function.lipschitz)
+        yhat, delta = ledger.settle(book, self.loss, raw, target, weight, self.bound, self.function.lipschitz)
         if not (math.isfinite(delta) and math.isfinite(book[ledger.LOSS])):
             raise BadInput("y", y, f"the loss at the prediction {yhat:g} overflows: rescale the target")
-        size = self.state.learn(*row, yhat, delta)  # raises before it changes anything
-        if math.isfinite(self._size_limit):
-            ledger.measure(book, size, self._size_limit)
+        size = self.state.learn(indices, numbers, yhat, delta, weight)  # raises before it changes anything
+        if math.isfinite(self.state.size_limit):
+            ledger.measure(book, size, self.state.size_limit)
         book[ledger.DELAYED] += float(late > 0)
         book[ledger.ERROR] += error
         self.ledger[:] = book
-        self._keep(x, new)
+        self.rows.keep_row(row, new)
+        self._forget_names()
 
-    def _keep(self, x: Any, new: list[str]) -> None:
-        self.rows.keep(x, new)
+    def _forget_names(self) -> None:
         if self.rows.kind != "names":
             self._named = None
 
     # --- whole streams -----------------------------------------------------------------------------------
-    def run(self, X: Any, y: Any, weight: Any = None, trace: int = 100) -> Run:
-        """Every row in turn, as `predict` then `update` would; compiled where the function allows it.
+    def _table(self, X: Any) -> Table:
+        if self.features is not None:
+            return self.rows.table([self.features(x) for x in _one_by_one(X)])
+        return self.rows.table(X)
 
-        `trace` is the number of moments at which loss, potential and realised regret are noted down.
-        """
-        return record(self, X, y, weight, trace)
+    def _targets(self, y: Any, rows: int) -> np.ndarray:
+        targets = labels(self.loss, y, self.bound)
+        if len(targets) != rows:
+            raise BadInput("y", f"{len(targets)} labels", f"X has {rows} rows: give one label for each")
+        return targets
+
+    def _undo(self) -> Callable[[], None]:
+        back, rows = self.state.keep(self.ledger), self.rows
+        kind, length, names, far = rows.kind, rows.length, dict(rows.names), dict(rows.far)
+
+        def undo() -> None:
+            back()
+            for known, kept in ((rows.names, names), (rows.far, far)):  # in place: compiled rounds look names up there
+                known.clear()
+                known.update(kept)
+            rows.kind, rows.length = kind, length
+            self._forget_names()
+
+        return undo
+
+    def _run(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
+        predictions = self._advance(table, targets, weights)
+        return Stretch(predictions, values(self.loss, predictions, targets))
+
+    def _advance(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        predictions = self.state.run(table, targets, weights, self.loss, self.bound, self.ledger)
+        self.rows.keep(table.kind, table.length, tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far))
+        self._forget_names()
+        return predictions
+
+    def _predict_many(self, table: Table) -> np.ndarray:
+        return self.state.plays(table, self.loss, self.bound, self.ledger)
 
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> np.ndarray:
-        """Rows in compressed form (scipy's CSR arrays); returns the progressive predictions."""
-        self.rows.check_kind("sparse")
-        targets = labels(self.loss, y, self.bound)
-        weights = np.ones(1) if weight is None else np.asarray(weight, float)
-        if isinstance(self.state, LinearState) and self.features is None:
-            if self.rows.intercept:
-                indptr, indices, values = with_intercept(indptr, indices, values)
-            out = self.state.run(indptr, indices, values, targets, weights, self.loss, self.bound, self.ledger)
-            self._keep((), [])
-            return out
-        out = np.empty(len(targets))
-        for t in range(len(targets)):
-            row = (np.asarray(indices[indptr[t] : indptr[t + 1]], np.int64), values[indptr[t] : indptr[t + 1]])
-            out[t] = self.predict(row)
-            self.update(row, targets[t], float(weights[min(t, len(weights) - 1)]))
-        return out
+        """Rows in compressed form (scipy's CSR arrays); returns the progressive predictions. All of them, or none."""
+        with self._lock:
+            table = self.rows.compressed(indptr, indices, values)
+            targets, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
+            undo = None if self.state.atomic else self._undo()
+            try:
+                return self._advance(table, targets, weights)
+            except BaseException:
+                if undo is not None:
+                    undo()
+                raise
 
     # --- what it knows of itself -------------------------------------------------------------------------
     @property
@@ -229,24 +196,12 @@ class Learner:
 
     @property
     def cumulative_loss(self) -> float:
-        return float(self.ledger[ledger.LOSS])
+        return ledger.loss_of(self.ledger)
 
     @property
     def errors(self) -> int:
         """Rounds whose label had the other sign (classification)."""
         return int(self.ledger[ledger.ERRORS])
-
-    @property
-    def pending(self) -> int:
-        """Plays whose label has not come yet."""
-        return len(self._pending)
-
-    @property
-    def _size_limit(self) -> float:
-        if isinstance(self.state, LinearState):
-            return self.function.feature_bound  # type: ignore[attr-defined]
-        limited = self.function.sizes(np.zeros(max(self.state.dim, 1)))
-        return 1.0 if limited else math.inf  # generic states report seen ÷ limit
 
     def potential(self) -> float:
         """U(ζ): at most 0 (plus slack) while every assumption holds."""
@@ -261,42 +216,80 @@ class Learner:
 
     def certificate(self) -> RegretCertificate:
         """What was promised, what this stream proves, and each assumption with what was seen of it."""
-        notes = []
-        slack = float(self.ledger[ledger.SLACK] + self.ledger[ledger.ERROR])
-        if self.ledger[ledger.SLACK] > 0.0:
-            notes.append(f"clipping cost {self.ledger[ledger.SLACK]:.6g}, included in the promised regret")
+        with self._lock:
+            book = self.ledger
+            rounds = self.rounds
+            return RegretCertificate(
+                learner=self.requested or self.function.name,
+                loss=losses.name(self.loss),
+                rounds=rounds,
+                cumulative_loss=self.cumulative_loss,
+                weight=float(book[ledger.WEIGHT]),
+                potential=self.potential(),
+                comparators=self.function.comparator_class(),
+                assumptions=assumptions(self.function, book, self.state.size_limit, self.parts),
+                notes=self._notes(),
+                function=self.function,
+                tau=self.state.tau(),
+                evidence=self.state.evidence(self.loss, rounds, float(book[ledger.STEEPEST])),
+                slack=float(book[ledger.SLACK] + book[ledger.ERROR]),
+                rows=self.rows,
+            )
+
+    def _notes(self) -> tuple[str, ...]:
+        book, notes = self.ledger, []
+        if book[ledger.SLACK] > 0.0:
+            notes.append(f"clipping cost {book[ledger.SLACK]:.6g}, included in the promised regret")
         if self.strategy.randomised or self.function.in_expectation:
             notes.append("the promise holds in expectation over the learner's own coins; realised and corrected regret hold on this path")
-        if self.ledger[ledger.ERROR] > 0.0:
-            notes.append(f"the strategy's grid and solver may have cost {self.ledger[ledger.ERROR]:.6g}, included")
+        if book[ledger.ERROR] > 0.0:
+            notes.append(f"the strategy's grid and solver may have cost {book[ledger.ERROR]:.6g}, included")
         if self.detected:
             notes.append("the strategy rests on structure found by sampling, which is not a proof")
-        if self._pending:
-            notes.append(f"{len(self._pending)} predictions still wait for their labels and are not counted")
-        name = self.requested or self.function.name
-        certificate = RegretCertificate(
-            learner=name,
-            loss=losses.name(self.loss),
-            rounds=self.rounds,
-            cumulative_loss=self.cumulative_loss,
-            potential=self.potential(),
-            assumptions=assumptions(self.function, self.ledger, self._size_limit),
-            notes=tuple(notes),
-            function=self.function,
-            tau=self.state.tau(),
-            a=self.state.a,
-            g=self.state.g if self.state.dim else np.zeros(1),
-            slack=slack,
-            rows=self.rows,
-        )
-        return replace(certificate, guarantees=guarantees(certificate))
+        if not self.loss.compiled:
+            notes.append("the loss is a function of your own: that it is convex, and its slope right, is taken on trust")
+        if self.parts > 1:
+            notes.append(
+                f"{self.parts} learners merged: realised and corrected regret bound the sum of their losses less the "
+                "comparator's over all their data; the bound promised to one stream does not carry over"
+            )
+        if self.pending:
+            notes.append(f"{self.pending} predictions still wait for their labels and are not counted")
+        return tuple(notes)
+
+    # --- keeping it ----------------------------------------------------------------------------------------
+    def state_dict(self) -> State:
+        """(header, arrays): everything that changes, and how it was made."""
+        with self._lock:
+            return learner_out(self)
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], **given: Any) -> Learner:
+        """The learner that `state_dict` described; parts that were Python code of your own are to be given again."""
+        return learner_in(cls, header, arrays, **given)
 
 
-def with_intercept(indptr: Any, indices: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same rows with a constant 1 in front, as feature 0."""
-    indptr, indices, values = np.asarray(indptr, np.int64), np.asarray(indices), np.asarray(values)
-    starts = indptr[:-1] - indptr[0]
-    indices, values = indices[indptr[0] : indptr[-1]], values[indptr[0] : indptr[-1]]
-    out_indices = np.insert(indices.astype(np.int64) + 1, starts, 0)
-    out_values = np.insert(values.astype(values.dtype if values.dtype.kind == "f" else float), starts, 1.0)
-    return indptr - indptr[0] + np.arange(len(indptr)), out_indices, out_values
+def _bound(bound: float | None) -> float:
+    number = math.inf if bound is None else float(bound)
+    if not number > 0.0:
+        raise BadInput("bound", bound, "predictions live in [-bound, bound]: give a positive number")
+    return number
+
+
+def _fitted(built: BurkholderFunction, loss: Any, bound: float) -> BurkholderFunction:
+    """The function with L and ρ from the loss, where its options leave them open."""
+    # comparators may predict outside [-B, B], so only curvature on the whole line counts
+    steep, curved = loss.lipschitz(bound), loss.curvature(math.inf)
+    if built.needs_curvature and not curved > 0.0 and built.options["curvature"] is None:
+        raise BadInput("loss", losses.name(loss), "this function needs a loss that is curved on the whole line, such as squared")
+    if math.isinf(steep) and built.needs_lipschitz and built.options.get("lipschitz", 1.0) is None:
+        raise BadInput("bound", bound, f"the {losses.name(loss)} loss is Lipschitz only on a range: give bound")
+    return built.fitted(steep, curved) if math.isfinite(steep) else built
+
+
+def _one_by_one(X: Any) -> Any:
+    """The rows of a matrix, one at a time, as a feature map takes them."""
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+        matrix = X.tocsr()
+        return [(matrix[t].indices, matrix[t].data) for t in range(matrix.shape[0])]
+    return X.to_numpy() if hasattr(X, "to_numpy") else X

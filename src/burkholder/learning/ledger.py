@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
 from burkholder.machine.compiling import register_jitable
 from burkholder.potentials.dispatch import LARGEST
@@ -20,7 +21,8 @@ DELAYED = 9  # rounds learned after a later prediction had been played
 WEIGHT = 10  # sum of importance weights
 CLIPPED = 11  # rounds whose prediction was clipped to ±B
 ERROR = 12  # additive error of the general strategy, summed
-SLOTS = 13
+LOSS_LOW = 13  # the correction of LOSS
+SLOTS = 14
 
 
 def empty() -> np.ndarray:
@@ -28,8 +30,13 @@ def empty() -> np.ndarray:
     return np.zeros(SLOTS)
 
 
+def loss_of(ledger: np.ndarray) -> float:
+    """Σ weight·loss."""
+    return float(ledger[LOSS] + ledger[LOSS_LOW])
+
+
 @register_jitable
-def settle(ledger, loss, raw, y, weight, bound, lipschitz):  # type: ignore[no-untyped-def]
+def settle(ledger, loss, raw, y, weight, bound, lipschitz):
     """Clip the prediction, charge its loss, and return (ŷ, δ).
 
     Clipping costs [δ(ŷ − raw)]₊, which is 0 whenever ℓ(·, y) is least inside [-B, B]; it is charged to SLACK.
@@ -37,7 +44,7 @@ def settle(ledger, loss, raw, y, weight, bound, lipschitz):  # type: ignore[no-u
     yhat = min(max(raw, -bound), bound)
     delta = weight * derivative(loss, yhat, y)
     ledger[ROUNDS] += 1.0
-    ledger[LOSS] += weight * value(loss, yhat, y)
+    add(ledger, LOSS, LOSS_LOW, weight * value(loss, yhat, y))
     ledger[WEIGHT] += weight
     if yhat != raw:
         ledger[CLIPPED] += 1.0
@@ -55,7 +62,7 @@ def settle(ledger, loss, raw, y, weight, bound, lipschitz):  # type: ignore[no-u
 
 
 @register_jitable
-def measure(ledger, size, limit):  # type: ignore[no-untyped-def]
+def measure(ledger, size, limit):
     """Note the size of a feature vector against its assumed limit."""
     if size > ledger[LARGEST_SIZE]:
         ledger[LARGEST_SIZE] = size

@@ -21,9 +21,8 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Certificate
 from burkholder.learning.runs import Run, moment
+from burkholder.learning.saved import State
 from burkholder.learning.tickets import MAX_PENDING, Played, Ticket, Tickets
-
-State = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class Stretch(NamedTuple):
@@ -162,7 +161,7 @@ class OnlineLearner(ABC):
     def _recorded(self, table: Any, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
         n = table.rows
         cuts = np.unique(np.linspace(0, n, max(1, min(trace, n)) + 1).astype(int)) if n else np.zeros(1, int)
-        undo = self._undo()
+        undo = self._undo()  # a run in several stretches is undone as a whole
         parts, notes = [], []
         try:
             for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist()):

@@ -13,7 +13,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
+
+from burkholder.machine.compiling import register_jitable
 
 UNIT = 2.0**-53
 SUBNORMAL = 5e-324  # what underflow may take from a product
@@ -36,7 +37,7 @@ def lost(rounds: float, total: float) -> float:
 
 def more(number: float, terms: float = 1.0) -> float:
     """A number ≥ 0 that came from `terms` rounded operations, enlarged so that it is certainly not too small."""
-    return number * (1.0 + 4.0 * (terms + 8.0) * UNIT) + SUBNORMAL if number > 0.0 else max(number, 0.0)
+    return number * (1.0 + 4.0 * (terms + 8.0) * UNIT) if number > 0.0 else 0.0
 
 
 def dot(w: Any, g: Any) -> tuple[float, float]:
@@ -47,7 +48,7 @@ def dot(w: Any, g: Any) -> tuple[float, float]:
     """
     products = np.asarray(w, float) * np.asarray(g, float)
     size = math.fsum(np.abs(products))
-    return math.fsum(products), more(2.0 * UNIT * size, len(products)) + len(products) * SUBNORMAL
+    return math.fsum(products), more(2.0 * UNIT * size + np.count_nonzero(products) * SUBNORMAL, len(products))
 
 
 def above(*parts: float) -> float:
@@ -58,4 +59,4 @@ def above(*parts: float) -> float:
     """
     if not all(map(math.isfinite, parts)):
         return math.inf  # nothing smaller is certain
-    return math.nextafter(math.fsum(parts), math.inf)
+    return math.nextafter(math.fsum(parts), math.inf) if any(parts) else 0.0

@@ -156,7 +156,10 @@ class Rows:
         return self.compressed(np.arange(n + 1) * d, np.tile(np.arange(d), n), rows.reshape(-1), "vector", d)
 
     def compressed(self, indptr: Any, indices: Any, values: Any, kind: str = "sparse", length: int | None = None) -> Table:
-        """CSR arrays as a table: checked to fit together, the constant put in front, far indices by the table."""
+        """CSR arrays as a table: checked to fit together, the constant put in front, far indices by the table.
+
+        With `length`, all indices are below it; those of a matrix that says so and lies are found by compiled loops.
+        """
         self.check_kind(kind)
         starts, where, numbers = np.asarray(indptr), np.asarray(indices), np.asarray(values)
         if starts.ndim != 1 or not starts.size or (starts.dtype.kind not in "iu" and starts.size > 1):
@@ -166,9 +169,13 @@ class Rows:
             raise BadInput("indices", where.dtype, "feature indices are whole numbers")
         if starts[0] < 0 or starts[-1] > min(where.size, numbers.size) or np.any(starts[1:] < starts[:-1]):
             raise BadInput("indptr", starts, "row ends must not fall, and must lie within indices and values")
-        if where.size and where.dtype.kind == "i" and where.min() < 0:
-            raise BadInput("indices", int(where.min()), f"feature indices lie between 0 and {TOP}")
-        where, new = self._near(where if where.size else where.astype(np.int64))
+        new: tuple[Any, ...] = ()
+        if not where.size:
+            where = where.astype(np.int64)
+        elif length is None or length > DIRECT:
+            if where.dtype.kind == "i" and where.min() < 0:
+                raise BadInput("indices", int(where.min()), f"feature indices lie between 0 and {TOP}")
+            where, new = self._near(where)
         if self.intercept:
             starts, where, numbers = _with_constant(starts, where, numbers)
         return Table(starts, where, numbers, kind, length, new)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from typing import Any
 
-from burkholder.errors import BadInput
-from burkholder.losses.classification import Hinge, Logistic
+from burkholder.errors import BadInput, choose
+from burkholder.losses.absolute import Absolute
 from burkholder.losses.custom import Custom
-from burkholder.losses.dispatch import derivative, value
-from burkholder.losses.regression import Absolute, EpsilonInsensitive, Huber, Pinball, Squared, check_parameters
-
-LOSSES: dict[str, type] = {
-    "absolute": Absolute,
-    "squared": Squared,
-    "huber": Huber,
-    "pinball": Pinball,
-    "epsilon-insensitive": EpsilonInsensitive,
-    "logistic": Logistic,
-    "hinge": Hinge,
-}
+from burkholder.losses.dispatch import LOSSES, derivative, is_loss, value
+from burkholder.losses.epsilon_insensitive import EpsilonInsensitive
+from burkholder.losses.hinge import Hinge
+from burkholder.losses.huber import Huber
+from burkholder.losses.logistic import Logistic
+from burkholder.losses.pinball import Pinball
+from burkholder.losses.squared import Squared
 
 
 def get(loss: Any, **options: float) -> Any:
@@ -33,37 +27,49 @@ def get(loss: Any, **options: float) -> Any:
     Traceback (most recent call last):
         ...
     burkholder.errors.BadInput: loss = 'sqared' cannot be used: did you mean 'squared'? Losses: absolute, \
-squared, huber, pinball, epsilon-insensitive, logistic, hinge
+epsilon-insensitive, hinge, huber, logistic, pinball, squared
     """
     if isinstance(loss, str):
-        if loss not in LOSSES:
-            near = difflib.get_close_matches(loss, LOSSES, 1)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            raise BadInput("loss", loss, f"{hint}Losses: {', '.join(LOSSES)}")
-        known = inspect.signature(LOSSES[loss]).parameters
+        kind = LOSSES[choose("loss", loss, LOSSES, "Losses")]
+        known = inspect.signature(kind).parameters
         for key in options:
             if key not in known:
                 raise BadInput(key, options[key], f"the {loss} loss takes {', '.join(known) or 'no option'}")
-        loss = LOSSES[loss](**{key: float(number) for key, number in options.items()})
-    elif not isinstance(loss, (*LOSSES.values(), Custom)):
+        loss = kind(**{key: _number(key, number) for key, number in options.items()})
+    elif not is_loss(loss):
         raise BadInput("loss", loss, "give a name or a loss record from burkholder.losses")
-    check_parameters(loss)
+    elif options:
+        key = next(iter(options))
+        raise BadInput(key, options[key], "the loss was given as a record, which has its parameters already")
+    loss.check()
     return loss
+
+
+def _number(key: str, number: Any) -> float:
+    try:
+        return float(number)
+    except (TypeError, ValueError):
+        raise BadInput(key, number, "give a number") from None
+
+
+def parameters() -> frozenset[str]:
+    """The names of every option that some loss takes."""
+    return frozenset(key for kind in LOSSES.values() for key in inspect.signature(kind).parameters)
 
 
 def name(loss: Any) -> str:
     """The loss's name as `get` takes it."""
-    return next((key for key, kind in LOSSES.items() if isinstance(loss, kind)), "custom")
+    return loss.name
 
 
 def is_classification(loss: Any) -> bool:
     """Whether labels are the two classes ±1."""
-    return isinstance(loss, (Logistic, Hinge)) or (isinstance(loss, Custom) and loss.classes)
+    return loss.classes
 
 
 def has_minimiser(loss: Any) -> bool:
     """Whether ℓ(·, y) is least at a finite point; only then may predictions be clipped for free."""
-    return not is_classification(loss) and not (isinstance(loss, Custom) and not loss.minimiser)
+    return loss.minimiser and not loss.classes
 
 
 def label(loss: Any, y: Any, bound: float = math.inf) -> float:
@@ -103,7 +109,9 @@ __all__ = [
     "get",
     "has_minimiser",
     "is_classification",
+    "is_loss",
     "label",
     "name",
+    "parameters",
     "value",
 ]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from burkholder.errors import BadInput
-from burkholder.losses import Custom, dispatch, has_minimiser, is_classification, name
+from burkholder.losses import dispatch, has_minimiser, is_classification, name
 from burkholder.machine.compiling import compiled
 
 
 @compiled
-def _values(loss, yhat, y, out):  # type: ignore[no-untyped-def]
+def _values(loss, yhat, y, out):
     for i in range(out.size):
         out[i] = dispatch.value(loss, yhat[i], y[i])
 
@@ -22,7 +22,7 @@ def _values(loss, yhat, y, out):  # type: ignore[no-untyped-def]
 def values(loss: Any, yhat: ArrayLike, y: ArrayLike) -> np.ndarray:
     """ℓ(ŷ_t, y_t) for every t."""
     yhat, y = np.ascontiguousarray(yhat, float), np.ascontiguousarray(y, float)
-    if isinstance(loss, Custom):
+    if not loss.compiled:
         return np.array([dispatch.value(loss, p, t) for p, t in zip(yhat.tolist(), y.tolist())])
     out = np.empty(y.size)
     _values(loss, yhat, y, out)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from burkholder.losses.dispatch import formulas
 
 
-def _custom(loss, yhat, y):  # type: ignore[no-untyped-def]
+def _custom(loss, yhat, y):
     return float(loss.function(yhat, y))
 
 
-def _custom_slope(loss, yhat, y):  # type: ignore[no-untyped-def]
+def _custom_slope(loss, yhat, y):
     return float(loss.slope(yhat, y))
 
 
@@ -36,6 +36,9 @@ class Custom(NamedTuple):
     strong: float = 0.0
     classes: bool = False
     minimiser: bool = True
+    name = "custom"
+    compiled = False
+    slope_error = 16.0
 
     def lipschitz(self, bound: float) -> float:
         return self.constant

@@ -1,6 +1,19 @@
-"""A loss is a record of its parameters; `value` and `derivative` choose the formula by the record's type.
+"""A loss is a record of its parameters, in a file of its own; `value` and `derivative` choose the formula by the record's type.
 
-In Python the choice is a look-up; inside a compiled loop it is made at compile time, from the same formula.
+In Python the choice is a look-up; inside a compiled loop it is made at compile time, from the same formula. What else
+the library needs to know of a loss are traits of its class:
+
+    name         what it is called on the command line and in files
+    classes      labels are the two classes ±1
+    minimiser    ℓ(·, y) is least at a finite point: only then may predictions be clipped for free
+    degree       labels and predictions k times as large make the loss k^degree times as large
+    odds         ŷ is the log-odds of y = 1, so that there are probabilities
+    quantile     the quantile it asks for; None for a mean
+    compiled     the formulas are plain scalar code that numba compiles
+    slope_error  how far the computed derivative may be from the true one, relative, in units of 2⁻⁵³
+    lipschitz(B), curvature(B)   on [-B, B]; check()   refuse parameters that make no convex loss
+    scaled(unit) the loss for labels and predictions divided by unit
+    kinks(y)     where ℓ(·, y) is piecewise linear: its corners; None for losses that are not
 """
 
 from __future__ import annotations
@@ -13,17 +26,44 @@ from burkholder.records import record
 
 _VALUES: dict[type, Callable[..., float]] = {}
 _DERIVATIVES: dict[type, Callable[..., float]] = {}
+LOSSES: dict[str, type] = {}  # every named loss, in the order of their definition
+
+TRAITS: dict[str, Any] = {
+    "classes": False,
+    "minimiser": True,
+    "degree": 1,
+    "odds": False,
+    "quantile": None,
+    "compiled": True,
+    "slope_error": 8.0,
+    "check": lambda loss: None,
+    "scaled": lambda loss, unit: loss,
+    "kinks": lambda loss, y: None,
+    "curvature": lambda loss, bound: 0.0,
+}
 
 
 def formulas(value: Callable[..., float], derivative: Callable[..., float]) -> Callable[[type], type]:
-    """Attach the two scalar formulas to a loss record."""
+    """Attach the two scalar formulas to a loss record, fill in the traits it leaves out, and list it by its name."""
 
     def attach(kind: type) -> type:
-        _VALUES[kind] = register_jitable(value)
-        _DERIVATIVES[kind] = register_jitable(derivative)
-        return record(kind)
+        for trait, usual in TRAITS.items():
+            if not hasattr(kind, trait):
+                setattr(kind, trait, usual)
+        compiled = kind.compiled  # type: ignore[attr-defined]
+        _VALUES[kind] = register_jitable(value) if compiled else value
+        _DERIVATIVES[kind] = register_jitable(derivative) if compiled else derivative
+        made = record(kind)
+        if compiled:
+            LOSSES[kind.name] = made  # type: ignore[attr-defined]
+        return made
 
     return attach
+
+
+def is_loss(loss: Any) -> bool:
+    """Whether this is a loss record."""
+    return type(loss) in _VALUES
 
 
 def value(loss: Any, yhat: float, y: float) -> float:
@@ -47,14 +87,14 @@ def derivative(loss: Any, yhat: float, y: float) -> float:
 
 
 @overload(value)
-def _compiled_value(loss, yhat, y):  # type: ignore[no-untyped-def]
+def _compiled_value(loss, yhat, y):
     if isinstance(loss, types.BaseNamedTuple):
-        return _VALUES[loss.instance_class]  # type: ignore[attr-defined]
+        return _VALUES[loss.instance_class]
     return None
 
 
 @overload(derivative)
-def _compiled_derivative(loss, yhat, y):  # type: ignore[no-untyped-def]
+def _compiled_derivative(loss, yhat, y):
     if isinstance(loss, types.BaseNamedTuple):
-        return _DERIVATIVES[loss.instance_class]  # type: ignore[attr-defined]
+        return _DERIVATIVES[loss.instance_class]
     return None

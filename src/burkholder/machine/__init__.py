@@ -1,7 +1,7 @@
 """Machine code in one room: nothing outside it knows LLVM, numba's inside or how CPython lays out its objects.
 
 compiling    how loops are compiled, and the words of numba that loops are written in
-cache        machine code on disk, found again by the next process
+cache        machine code on disk, found again by the next process; `announcing` says when it is not
 processor    what the processor can do, and the switch to plain numba (BURKHOLDER_PLAIN=1)
 vectors      several doubles as one value; formulas written for numbers take vectors as they stand
 elementary   exponentials, logarithms and roots of numbers and of vectors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numba import types
 from burkholder.machine.llvm import F64, I1, I64, loaded, start_of
 from burkholder.machine.operations import machine_code
 
-_0, _1, _2, _4, _8, _32, _56 = (np.uint64(k) for k in (0, 1, 2, 4, 8, 32, 56))
+_0, _1, _2, _4, _32, _52, _56, _63 = (np.uint64(k) for k in (0, 1, 2, 4, 32, 52, 56, 63))
 _ODD, _PAIRS, _FOURS, _ONES = (np.uint64(k * 0x0101010101010101) for k in (0x55, 0x33, 0x0F, 0x01))
-_LOW = np.uint64(0xFFFFFFFF)
+_LOW, _FRACTION = np.uint64(0xFFFFFFFF), np.uint64((1 << 52) - 1)
 
 
 def _on_word(code: Any, result: Any = types.uint64) -> Any:
@@ -74,4 +75,9 @@ def high(a, b):
 @_on_word(lambda b, word: b.bitcast(word, F64), types.float64)
 def as_float(word):
     """The float64 with these 64 bits."""
-    return word.view(np.float64)
+    exponent, fraction = int((word >> _52) & np.uint64(0x7FF)), float(word & _FRACTION)
+    if exponent == 2047:
+        size = math.inf if fraction == 0.0 else math.nan
+    else:
+        size = math.ldexp(fraction + (2.0**52 if exponent > 0 else 0.0), max(exponent, 1) - 1075)
+    return -size if word >> _63 else size

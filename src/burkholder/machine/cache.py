@@ -14,22 +14,20 @@ import pickle
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from burkholder.machine.announcing import compiling
 from burkholder.machine.processor import PLAIN, target
 
 PACKAGE = __name__.split(".")[0]
-listeners: list[Callable[[], None]] = []  # called when something is really compiled
 
 
-@cache
-def sources() -> str:
-    """A fingerprint of the content of every source file of this package."""
-    root = Path(__file__).parent.parent
+def fingerprint(root: Path) -> str:
+    """Of the content of every source file below a folder, whenever it was written and wherever it stands."""
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         content = path.read_bytes()
@@ -46,7 +44,7 @@ def cache_folder() -> Path | None:
         name, features = target()
         versions = [metadata.version(package) for package in ("numba", "llvmlite", "numpy")]
         python = [sys.implementation.cache_tag, sys.version, platform.system(), platform.machine()]
-        key = repr([sources(), versions, python, name, sorted(features), PLAIN])
+        key = repr([fingerprint(Path(__file__).parent.parent), versions, python, name, sorted(features), PLAIN])
         return Path(home) / PACKAGE / hashlib.sha256(key.encode()).hexdigest()[:16]
     except (OSError, RuntimeError, metadata.PackageNotFoundError):
         return None
@@ -80,7 +78,8 @@ class Kept:
     """The cache of one loop, with the methods numba asks for; none of them raises."""
 
     def __init__(self, function: Any) -> None:
-        self._function, self._enabled = function, _ours(function.__module__)
+        self._function = function
+        self.enable()
 
     def _file(self, signature: Any) -> Path | None:
         kinds = getattr(signature, "args", signature)
@@ -106,8 +105,7 @@ class Kept:
         except Exception:  # damaged in whatever way: as if it were not there
             found = None
         if found is None:
-            for listener in listeners[:]:
-                listener()
+            compiling()
         return found
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -129,7 +127,8 @@ class Kept:
             return
 
     def enable(self) -> None:
-        self._enabled = _ours(self._function.__module__)
+        # what a function closes over would have to be watched too
+        self._enabled = _ours(self._function.__module__) and self._function.__closure__ is None
 
     def disable(self) -> None:
         self._enabled = False

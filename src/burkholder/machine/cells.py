@@ -34,10 +34,10 @@ def gather8(cells, indices, k, step, offset):
     a, b, c, d = indices[k], indices[k + 1], indices[k + 2], indices[k + 3]
     e, f, g, h = indices[k + 4], indices[k + 5], indices[k + 6], indices[k + 7]
     return vector((
-        float(cells[int(a) * step + offset]), float(cells[int(b) * step + offset]),
-        float(cells[int(c) * step + offset]), float(cells[int(d) * step + offset]),
-        float(cells[int(e) * step + offset]), float(cells[int(f) * step + offset]),
-        float(cells[int(g) * step + offset]), float(cells[int(h) * step + offset]),
+        cells[int(a) * step + offset], cells[int(b) * step + offset],
+        cells[int(c) * step + offset], cells[int(d) * step + offset],
+        cells[int(e) * step + offset], cells[int(f) * step + offset],
+        cells[int(g) * step + offset], cells[int(h) * step + offset],
     ))  # fmt: skip
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit, typeof, types
 
-from burkholder.machine.cache import Kept, listeners
+from burkholder.machine.cache import Kept
 from burkholder.machine.pieces import inlined, overload, register_jitable
+=======
+from burkholder.machine.cache import Kept
+>>>>>>> main
 from burkholder.machine.processor import PLAIN
 
-__all__ = ["announce_compiling", "compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
+__all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,6 +44,7 @@ def lean(function: F) -> F:
     return compiled(function, **_UNCOUNTED, **_INLINED)
 
 
+<<<<<<< HEAD
 def announce_compiling() -> None:
     """Say so on standard error when something is really compiled, once: it may take a while, and is not done again."""
 

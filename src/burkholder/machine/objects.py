@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import NativeValue, intrinsic, models, register_model, unbox
+from numba.extending import NativeValue, models, register_model, unbox
 
 from burkholder.machine.compiling import lean
 from burkholder.machine.llvm import F64, I1, I32, I64, POINTER, called, opaque
+from burkholder.machine.operations import intrinsic
 from burkholder.machine.processor import PLAIN
 
 TYPE_AT, NUMBER_AT = 8, 16  # where an object keeps its type, and a float its number
@@ -70,10 +71,10 @@ def _unbox_engraved(typ: Any, obj: Any, c: Any) -> NativeValue:
 
 
 @intrinsic
-def content(typing_context, engraved):  # type: ignore[no-untyped-def]
+def content(typing_context, engraved):
     """The value that was engraved."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         kind = context.get_value_type(engraved.content)
         return builder.load(opaque(builder, arguments[0]), typ=kind)
 
@@ -81,16 +82,16 @@ def content(typing_context, engraved):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _size(typing_context, value):  # type: ignore[no-untyped-def]
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _size(typing_context, value):
+    def code(context, builder, signature, arguments):
         return context.get_constant(types.intp, context.get_abi_sizeof(arguments[0].type))
 
     return types.intp(value), code
 
 
 @intrinsic
-def _store(typing_context, value, place):  # type: ignore[no-untyped-def]
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _store(typing_context, value, place):
+    def code(context, builder, signature, arguments):
         builder.store(arguments[0], builder.inttoptr(arguments[1], POINTER))
         return context.get_dummy_value()
 
@@ -108,18 +109,18 @@ def engrave(value, block):
 
 # --- what lies at an address ---------------------------------------------------------------------------------
 @intrinsic
-def address(typing_context, borrowed):  # type: ignore[no-untyped-def]
+def address(typing_context, borrowed):
     """The address of a borrowed object."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         return builder.ptrtoint(arguments[0], I64)
 
     return types.uint64(borrowed), code
 
 
 def _reader(offset: int, result: Any, kind: Any) -> Any:
-    def typed(typing_context, place):  # type: ignore[no-untyped-def]
-        def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def typed(typing_context, place):
+        def code(context, builder, signature, arguments):
             where = builder.add(arguments[0], I64(offset))
             return builder.load(builder.inttoptr(where, POINTER), typ=kind)
 
@@ -134,10 +135,10 @@ float_of = _reader(NUMBER_AT, types.float64, F64)  # the number in a float
 
 # --- the interpreter's C interface ---------------------------------------------------------------------------
 @intrinsic
-def next_entry(typing_context, mapping, slots):  # type: ignore[no-untyped-def]
+def next_entry(typing_context, mapping, slots):
     """Walk a dict: slots are the address of three words, the position (0 to begin), then the key and the value found."""
 
-    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):
         places = [builder.add(arguments[1], I64(8 * k)) for k in range(3)]
         return builder.trunc(called(builder, "PyDict_Next", I32, [arguments[0], *places]), I1)
 

@@ -11,14 +11,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import types
-from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+from numba import extending, types
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from burkholder.machine.llvm import F64, Many, gathered
 from burkholder.machine.pieces import overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
+intrinsic: Any = extending.intrinsic  # called with the arguments of the compiled code, which its own type does not know
 
 
 class Vector(types.Type):
@@ -124,7 +125,7 @@ def vector(typing_context: Any, content: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return arguments[0]
 
-    return Vector(len(content))(content), code
+    return Vector(len(content))(types.UniTuple(types.float64, len(content))), code
 
 
 @intrinsic

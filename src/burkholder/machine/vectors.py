@@ -88,22 +88,19 @@ def _spread(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
 @machine_code(lambda x: EIGHT(types.float64), _spread)
 def all8(x):
     """Eight times one number."""
-    x = float(x)
     return vector((x, x, x, x, x, x, x, x))
 
 
 @machine_code(lambda x: FOUR(types.float64), _spread)
 def all4(x):
     """Four times one number."""
-    x = float(x)
     return vector((x, x, x, x))
 
 
 @machine_code(lambda a, b: EIGHT(types.float64, types.float64), _spread)
 def halves(first, second):
     """Four times the first number, four times the second."""
-    a, b = float(first), float(second)
-    return vector((a, a, a, a, b, b, b, b))
+    return vector((first, first, first, first, second, second, second, second))
 
 
 def _element(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
@@ -167,15 +164,15 @@ def _from(result: Any) -> Any:
 def load8(array, i):
     """array[i : i+8]; no place is checked, here or below."""
     return vector((
-        float(array[i]), float(array[i + 1]), float(array[i + 2]), float(array[i + 3]),
-        float(array[i + 4]), float(array[i + 5]), float(array[i + 6]), float(array[i + 7]),
+        array[i], array[i + 1], array[i + 2], array[i + 3],
+        array[i + 4], array[i + 5], array[i + 6], array[i + 7],
     ))  # fmt: skip
 
 
 @machine_code(_from(FOUR), _load)
 def load4(array, i):
     """array[i : i+4]."""
-    return vector((float(array[i]), float(array[i + 1]), float(array[i + 2]), float(array[i + 3])))
+    return vector((array[i], array[i + 1], array[i + 2], array[i + 3]))
 
 
 @machine_code(_from(EIGHT), _load)

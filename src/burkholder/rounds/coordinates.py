@@ -10,7 +10,7 @@ from burkholder.machine.cells import gather_pairs8, scatter_pairs8
 from burkholder.machine.compiling import overload, register_jitable
 from burkholder.machine.vectors import WIDTH, all8, fused, load8, store, total8
 from burkholder.potentials import gap, slope
-from burkholder.rounds.layout import G_ROW, OUT_ROW, S_ROW, X_ROW, A, by_clock, foresee, tick
+from burkholder.rounds.layout import DRIFTED, G_ROW, OUT_ROW, S_ROW, X_ROW, by_clock, foresee, tick
 
 
 def respond(frame, potential, g, s, values, out):
@@ -84,16 +84,20 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 
 @register_jitable
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    scalars[A] += delta * yhat
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     n = indices.size
     whole = n - n % WIDTH
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
     for k in range(-(-n // WIDTH) * WIDTH):  # as vector code
         g[k] = fused(delta, x[k], g[k])
         s[k] += tick(frame, x[k], delta)
+    sizes, rest = all8(0.0), 0.0
     for k in range(0, whole, WIDTH):
-        scatter_pairs8(cells, indices, k, load8(g, k), load8(s, k))
+        here = load8(g, k)
+        sizes = sizes + abs(here)
+        scatter_pairs8(cells, indices, k, here, load8(s, k))
     for k in range(whole, n):
         at = np.uint64(2) * np.uint64(indices[k])
+        rest += abs(g[k])
         cells[at], cells[at + np.uint64(1)] = g[k], s[k]
+    scalars[DRIFTED] += total8(sizes) + rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from burkholder.errors import BadInput
@@ -16,10 +18,18 @@ class CurvedState(TauState):
 
     function: StronglyConvex
 
+    @classmethod
+    def fits(cls, function: Any, strategy: Any) -> bool:
+        return isinstance(function, StronglyConvex) and strategy.name == "closed-form"
+
     def grow(self, dim: int) -> None:
         if dim > self.dim:
             super().grow(dim)
             self._invert()
+
+    def take_sums(self, *sums: Any) -> None:
+        super().take_sums(*sums)
+        self._invert()
 
     def _invert(self) -> None:
         if self.dim:
@@ -32,27 +42,27 @@ class CurvedState(TauState):
         u = self._inverse @ self._tau[0]
         return float(self.function.rule(u, x, self.strategy.bound)), 0.0
 
-    def learn(self, indices: np.ndarray, values: np.ndarray, yhat: float, delta: float) -> float:
+    def learn(self, indices: np.ndarray, values: np.ndarray, yhat: float, delta: float, weight: float = 1.0) -> float:
         """T is a vector and a rank-one matrix: added in place, with M⁻¹ kept in step (Sherman and Morrison)."""
         x = self.dense(indices, values)
         if not len(x):
-            return super().learn(indices, values, yhat, delta)
-        z = np.concatenate([[-yhat], x])
+            return super().learn(indices, values, yhat, delta, weight)
+        seen_x, seen_yhat, seen_delta = self.scaled(x, yhat, delta, weight)
+        z = np.concatenate([[-seen_yhat], seen_x])
         reach = float(np.max(np.abs(z)))
-        if not reach * max(reach, abs(delta)) < LARGEST_FEATURE:
+        if not reach * max(reach, abs(seen_delta)) < LARGEST_FEATURE:
             raise BadInput("x", reach, "this round's statistic overflows: rescale the features")
         self.grow(len(x))
-        self._tau[0][...] += delta * z
+        self._tau[0][...] += seen_delta * z
         self._tau[1][...] += np.multiply.outer(z, z)
-        self._a += delta * yhat
-        self._g += delta * x
+        self.enter(x, yhat, delta)
         self.rounds += 1
         if self.rounds % REFRESH == 0:
             self._invert()
             return 0.0
         image = self._inverse @ z
-        weight = self.function.curvature / (1.0 + self.function.curvature * float(z @ image))
-        self._inverse -= np.multiply.outer(weight * image, image)
+        share = self.function.curvature / (1.0 + self.function.curvature * float(z @ image))
+        self._inverse -= np.multiply.outer(share * image, image)
         return 0.0
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -40,29 +40,21 @@ from burkholder.rounds.state import LinearState
 ODD = 7  # beside the verdicts of `checks`: not for here
 
 
-class Desk(NamedTuple):
+class Board(NamedTuple):
     """Everything a round on dicts has before it, engraved once."""
 
-    frame: Any
-    potential: Any
-    loss: Any
-    cells: Any
-    scalars: Any
-    scratch: Any
-    ledger: Any
+    desk: Any
     addresses: Any  # see `plain`
     seen: Any  # two rows: the address of the name last met at each place of a row, and its index
-    width: int
     intercept: int
     classes: int  # whether labels are ±1
-    bound: float
     limit: float  # what a target's size must not exceed
 
 
 @register_jitable
-def _read(desk, x):
+def _read(board, x):
     """x in the row buffers, zeros left out: (entries, names not known yet, 1 + the largest index); see VERDICT."""
-    addresses, seen = desk.addresses, desk.seen
+    desk, addresses, seen = board.desk, board.addresses, board.seen
     indices, values = desk.scratch[ROW_INDICES].view(np.uint64), desk.scratch[ROW_VALUES]
     row, names, slots = address(x), addresses[NAMES], np.uint64(addresses.ctypes.data)
     length, known = entries_of(row), np.uint64(entries_of(names))
@@ -90,11 +82,11 @@ def _read(desk, x):
                 put_item(addresses[KEYS], k, name)
                 seen[0, k], seen[1, k] = name, place
         number = number_in(addresses, addresses[VALUE])
-        fine &= (abs(number) <= desk.frame.largest) & (place >= np.uint64(desk.intercept))
+        fine &= (abs(number) <= desk.frame.largest) & (place >= np.uint64(board.intercept))
         top = max(top, place)
         indices[count], values[count] = place, number
         count += number != 0.0
-    if desk.intercept > 0:  # feature 0; a feature of its name would have to be added to it, and is not `fine`
+    if board.intercept > 0:  # feature 0; a feature of its name would have to be added to it, and is not `fine`
         indices[count], values[count] = 0, 1.0
         count += 1
     if not fine:
@@ -105,43 +97,41 @@ def _read(desk, x):
 
 
 @register_jitable
-def _label(desk, y):
+def _label(board, y):
     """The label as `losses.label` has it; NaN where that one has something to say."""
-    if desk.classes > 0:
+    if board.classes > 0:
         return 1.0 if y == 1.0 else (-1.0 if (y == -1.0) | (y == 0.0) else math.nan)
-    return y if abs(y) <= desk.limit else math.nan
+    return y if abs(y) <= board.limit else math.nan
 
 
 @lean
 def named_play(engraved, x):
     """ŷ for a dict; NaN with a verdict when it cannot be played here."""
-    desk = content(engraved)
-    count, _, _ = _read(desk, x)
-    if desk.addresses[VERDICT] != FINE:
+    board = content(engraved)
+    desk = board.desk
+    count, _, _ = _read(board, x)
+    if board.addresses[VERDICT] != FINE:
         return math.nan
     here, values = desk.scratch[ROW_INDICES].view(np.uint64)[:count], desk.scratch[ROW_VALUES, :count]
-    raw = played(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, values)
-    return min(max(raw, -desk.bound), desk.bound)
+    return min(max(played(desk, here, values), -desk.bound), desk.bound)
 
 
 @lean
 def named_round(engraved, x, y, weight):
     """Play, settle and learn a dict: the number of its names that are new, or NaN with a verdict and nothing changed."""
-    desk = content(engraved)
-    count, fresh, top = _read(desk, x)
-    target = _label(desk, y)
-    if desk.addresses[VERDICT] != FINE:
+    board = content(engraved)
+    desk = board.desk
+    count, fresh, top = _read(board, x)
+    target = _label(board, y)
+    if board.addresses[VERDICT] != FINE:
         return math.nan
     if not (target == target and 0.0 <= weight <= LARGEST):
-        desk.addresses[VERDICT] = ODD
+        board.addresses[VERDICT] = ODD
         return math.nan
     here, values = desk.scratch[ROW_INDICES].view(np.uint64)[:count], desk.scratch[ROW_VALUES, :count]
-    learned(
-        desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, desk.loss, desk.bound, desk.ledger,
-        here, values, top, target, weight,
-    )  # fmt: skip
+    learned(desk, here, values, top, target, weight)
     if desk.scalars[CODE] != FINE:
-        desk.scalars[CODE], desk.addresses[VERDICT] = FINE, ODD
+        desk.scalars[CODE], board.addresses[VERDICT] = FINE, ODD
         return math.nan
     return float(fresh)
 
@@ -170,7 +160,7 @@ class NamedRow:
         self._block = np.zeros(256, np.uint64)
         state.followers.append(WeakMethod(self._engrave))  # the state outlives us, and is not kept alive by us
         self._engrave()
-        kind = typeof(self._desk)
+        kind = typeof(self._board)
         self._play: Any = named_play.compile((Engraved(kind), Borrowed()))  # type: ignore[attr-defined]
         self._round: Any = None
 
@@ -179,15 +169,18 @@ class NamedRow:
         state = self.state
         self._keys: list[Any] = [None] * state.scratch.shape[1]  # holds on to the names whose addresses are in `seen`
         limit = min(self.bound, LARGEST) if losses.has_minimiser(self.loss) else LARGEST
-        self._desk = Desk(
-            state.frame, state.potential, self.loss, state.cells, state.scalars, state.scratch, self.book,
-            addresses_of(self.names, self._keys), np.zeros((2, len(self._keys)), np.uint64),
-            state.width, int(self.intercept), int(losses.is_classification(self.loss)), self.bound, limit,
-        )  # fmt: skip
-        size = engrave(self._desk, self._block)
+        self._board = Board(
+            state.desk(self.loss, self.bound, self.book),
+            addresses_of(self.names, self._keys),
+            np.zeros((2, len(self._keys)), np.uint64),
+            int(self.intercept),
+            int(losses.is_classification(self.loss)),
+            limit,
+        )
+        size = engrave(self._board, self._block)
         if size > self._block.nbytes:
             self._block = np.zeros(size, np.uint64)
-            engrave(self._desk, self._block)
+            engrave(self._board, self._block)
         self._address = self._block.ctypes.data
 
     def play(self, x: dict[Any, Any]) -> float:
@@ -205,13 +198,13 @@ class NamedRow:
         return new
 
     def _open(self) -> Any:
-        signature = (Engraved(typeof(self._desk)), Borrowed(), types.float64, types.float64)
+        signature = (Engraved(typeof(self._board)), Borrowed(), types.float64, types.float64)
         self._round = named_round.compile(signature)  # type: ignore[attr-defined]
         return self._round
 
     def _mend(self, x: dict[Any, Any]) -> bool:
         """Make room for x; False when that is not what was wrong."""
-        verdict = self._desk.addresses[VERDICT]
+        verdict = self._board.addresses[VERDICT]
         if verdict == WIDE:
             self.state.reserve(len(x) + 1)
         elif verdict == GROW:

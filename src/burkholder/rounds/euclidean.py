@@ -11,21 +11,22 @@ from __future__ import annotations
 import math
 
 from burkholder.machine.cells import gather8, scatter8
-from burkholder.machine.compiling import overload, register_jitable, types
+from burkholder.machine.compiling import overload, register_jitable
 from burkholder.machine.vectors import WIDTH, all8, fused, load8, store, total8
 from burkholder.potentials import gap, slope
 from burkholder.rounds.coordinates import largest
 from burkholder.rounds.layout import (
+    BLOCK,
     DEAD,
     DIM,
     DRIFT,
+    DRIFTED,
     G_ROW,
     POWER,
     RESUMS,
     SCALE,
     TOP,
     TOUCHED,
-    A,
     S,
     by_clock,
     foresee,
@@ -36,19 +37,8 @@ from burkholder.rounds.layout import (
 
 SAFE, TINY = 1e200, 1e-200  # sums of squares in between need no scaling
 PATIENCE = 16.0  # entries absorbed per coordinate between two sums: the sum then costs a few per cent
-BLOCK = 128  # cells come in whole blocks, so that spare room never changes the order of a sum
-
-
-def unit_of(cells):
-    """(unit roundoff of the stored numbers, how far the running sum may drift before it is summed afresh)."""
-    raise NotImplementedError("only inside compiled loops")
-
-
-@overload(unit_of)
-def _unit_of(cells):
-    if cells.dtype == types.float32:
-        return lambda cells: (6e-8, 1e-3)
-    return lambda cells: (1.2e-16, 1e-10)
+UNIT_ROUNDOFF = 1.2e-16
+TOLERANCE = 1e-10  # how far the running sum may drift before it is summed afresh
 
 
 @register_jitable
@@ -157,9 +147,8 @@ def resum(cells, scalars):
 
 
 @register_jitable
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     dot, squares, unit, size = seen
-    scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
     n, g = indices.size, scratch[G_ROW]
@@ -171,12 +160,12 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[TOUCHED] += n
     power, step = scalars[POWER], delta * (unit / scalars[SCALE])
     grown = power + step * (2.0 * dot + step * squares)
-    roundoff, tolerance = unit_of(cells)
     # Σ|g_i x_i| ≤ ‖g‖‖x‖ bounds the error of ⟨g, x⟩; the stored g_i themselves are rounded by a unit each
     sums = abs(step) * (2.0 * math.sqrt(power * squares) + abs(step) * squares)
-    scalars[DRIFT] += 1.2e-16 * (n + 8.0) * sums + 3.0 * roundoff * (power + sums)
+    scalars[DRIFT] += 1.2e-16 * (n + 8.0) * sums + 3.0 * UNIT_ROUNDOFF * (power + sums)
     scalars[POWER] = max(grown, 0.0)
     # written so that an overflow or a NaN in the sum leads to a fresh one too
-    keep = (scalars[DRIFT] <= tolerance * grown and (TINY < grown < SAFE)) or step * squares == 0.0
+    keep = (scalars[DRIFT] <= TOLERANCE * grown and (TINY < grown < SAFE)) or step * squares == 0.0
     if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
         resum(cells, scalars)
+    scalars[DRIFTED] += scalars[SCALE] * math.sqrt(scalars[POWER])

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.geometries import Coordinates, Euclidean
+from burkholder.learning.rounding import add
 from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.machine.prefetch import prefetch, prefetch_near
 from burkholder.machine.vectors import WIDTH
@@ -32,7 +33,10 @@ DRIFT = 6  # bound on the rounding error of POWER since it was last summed afres
 TOUCHED, RESUMS = 7, 8  # entries absorbed since then, and how often that was
 DIM = 9  # 1 + the largest index seen
 CODE = 10  # why the last loop stopped
-SLOTS = 12
+# What rounding is charged by: the correction of A, Σ|δŷ|, Σ|δ|·‖x‖₂, and Σ_t of the touched g (their l_1 norm per
+# coordinate, the norm of all g otherwise): every step rounds each touched g_i by at most 2⁻⁵³ of it.
+A_LOW, LEANED, MOVED, DRIFTED = 11, 12, 13, 14
+SLOTS = 15
 
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
@@ -42,6 +46,7 @@ X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
 ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
 SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
 FORESIGHT = 400  # entries between what is gathered and what is asked of the streams
+BLOCK = 128  # cells come in whole blocks, so that spare room never changes the order of a sum
 
 
 @record
@@ -118,8 +123,8 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
     raise NotImplementedError("only inside compiled loops")
 
 
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    """ζ ← ζ + T(x, ŷ, δ), right after `recall` of the same row."""
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
+    """What δ does to g and s, right after `recall` of the same row; Σδŷ is `entered` by the loops."""
     raise NotImplementedError("only inside compiled loops")
 
 
@@ -134,8 +139,17 @@ def _answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 
 @overload(absorb)
-def _absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def _absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     return _module(frame).absorb
+
+
+@register_jitable
+def entered(scalars, yhat, delta, squares):
+    """Σδŷ, and what rounding is charged by; `squares` is Σx² of the row."""
+    term = delta * yhat
+    add(scalars, A, A_LOW, term)
+    scalars[LEANED] += abs(term)
+    scalars[MOVED] += abs(delta) * math.sqrt(squares)
 
 
 # --- what several geometries share ---------------------------------------------------------------------------

@@ -1,19 +1,20 @@
-"""The compiled loops: a stream of sparse rows, a stream of dense rows, and one round at a time.
+"""The compiled loops: a stream of rows, many predictions, and one round at a time.
 
-Every loop returns early, with a verdict in scalars[CODE], when it meets a row it cannot learn from; nothing of
-that row has then been absorbed. What was absorbed before it is undone by the caller, who kept a copy.
+Every loop stops early, with a verdict in scalars[CODE], when it meets a row it cannot learn from; nothing of that row
+has then been absorbed. What was absorbed before it is undone by the caller, who kept a copy.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burkholder.learning.ledger import measure, settle
 from burkholder.machine.compiling import lean, register_jitable
 from burkholder.potentials.dispatch import LARGEST
-from burkholder.rounds.checks import BAD_TARGET, BAD_VALUE, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
+from burkholder.rounds.checks import BAD_TARGET, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
 from burkholder.rounds.layout import (
     BOOK_ROW,
     CODE,
@@ -25,10 +26,39 @@ from burkholder.rounds.layout import (
     TABLE_ROW,
     absorb,
     answer,
+    entered,
     recall,
 )
 
 NEXT = 100  # entries between those of a row and those whose cells are asked for while it is gathered
+
+
+class Desk(NamedTuple):
+    """Everything a compiled round has before it: what the learner is, and the arrays that hold ζ and the ledger."""
+
+    frame: Any
+    potential: Any
+    loss: Any
+    cells: Any
+    scalars: Any
+    scratch: Any
+    ledger: Any
+    width: int
+    bound: float
+
+
+class Stream(NamedTuple):
+    """Rows in compressed form with their labels and weights (one weight: for all), and room for what is found."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    y: Any
+    weight: Any
+    out: Any
+    merged_indices: Any  # a row's distinct indices, where they must be found first
+    merged_values: Any
+    table: Any
 
 
 @register_jitable
@@ -46,41 +76,45 @@ def _too_steep(largest, values, delta):
 
 
 @register_jitable
-def _settled(frame, loss, scalars, values, raw, y, weight, size, bound, ledger):
+def _settled(desk, x, raw, y, weight, size):
     """ŷ and δ, booked; CODE says TOO_STEEP when δx is too large to be learned from."""
-    yhat, delta = settle(ledger, loss, raw, y, weight, bound, frame.lipschitz)
-    if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, values, delta):
-        scalars[CODE] = TOO_STEEP
+    frame = desk.frame
+    yhat, delta = settle(desk.ledger, desk.loss, raw, y, weight, desk.bound, frame.lipschitz)
+    if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, x, delta):
+        desk.scalars[CODE] = TOO_STEEP
     if frame.limit < math.inf:
-        measure(ledger, size, frame.limit)
+        measure(desk.ledger, size, frame.limit)
     return yhat, delta
 
 
+@register_jitable
+def _sound(desk, here, x, merged_indices, merged_values, table):
+    """The row as it can be learned from: (indices, values, Σx², 1 + its largest index); see CODE."""
+    scalars, largest = desk.scalars, desk.frame.largest
+    dim = desk.cells.size // desk.width
+    squares, small = squared(x)
+    if orderly(here, dim) and clean(squares, small, largest):
+        return here, x, squares, here[here.size - 1] + 1.0 if here.size > 0 else 0.0
+    scalars[CODE], count, top = study(here, x, dim, largest, merged_indices, merged_values, table)
+    return merged_indices[:count], merged_values[:count], squared(merged_values[:count])[0], top
+
+
+@register_jitable
+def _absorbed(desk, here, x, seen, yhat, delta, squares, top):
+    """ζ ← ζ + T(x, ŷ, δ)."""
+    if top > desk.scalars[DIM]:
+        desk.scalars[DIM] = top
+    entered(desk.scalars, yhat, delta, squares)
+    absorb(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, seen, delta)
+
+
 @lean
-def stream(
-    frame,
-    potential,
-    loss,
-    cells,
-    scalars,
-    scratch,
-    merged_indices,
-    merged_values,
-    table,
-    width,
-    indptr,
-    indices,
-    values,
-    y,
-    weight,
-    bound,
-    ledger,
-    out,
-    first,
-):
+def stream(desk, rows, first):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
+    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
+    indptr, indices, values, y, weight = rows.indptr, rows.indices, rows.values, rows.y, rows.weight
     scalars[CODE] = FINE
-    last, dim = weight.size - 1, cells.size // width
+    last = weight.size - 1
     for row in range(first, y.size):
         here = indices[indptr[row] : indptr[row + 1]]
         x = values[indptr[row] : indptr[row + 1]]
@@ -89,131 +123,96 @@ def stream(
             wide = here.size > scratch.shape[1]
             scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
-        top = here[here.size - 1] + 1.0 if here.size > 0 else 0.0
         later = min(indptr[row] + NEXT, max(indptr[y.size] - here.size, 0))
         ahead = indices[later : later + here.size]
-        squares, small = squared(x)
-        if not (orderly(here, dim) and clean(squares, small, frame.largest)):
-            scalars[CODE], count, top = study(here, x, dim, frame.largest, merged_indices, merged_values, table)
-            if scalars[CODE] != FINE:
-                return row
-            here, x = merged_indices[:count], merged_values[:count]
-            squares, _ = squared(x)
-        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
-        raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
-        yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
+        here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
         if scalars[CODE] != FINE:
             return row
-        if top > scalars[DIM]:
-            scalars[DIM] = top
-        absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
-        out[row] = yhat
+        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+        raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
+        yhat, delta = _settled(desk, x, raw, target, w, seen[3])
+        if scalars[CODE] != FINE:
+            return row
+        _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+        rows.out[row] = yhat
     return y.size
 
 
 @lean
-def stream_dense(frame, potential, loss, cells, scalars, scratch, merged_indices, merged_values, rows, y, weight, bound, ledger, out):
-    """The same for dense rows: zeros are skipped, so the arithmetic is that of the sparse row."""
+def stream_plays(desk, rows, first):
+    """The prediction for rows first, first+1, …, as `stream` would make it; nothing is learned."""
+    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
+    indptr, indices, values = rows.indptr, rows.indices, rows.values
     scalars[CODE] = FINE
-    last = weight.size - 1
-    for row in range(y.size):
-        dense = rows[row]
-        within, count = True, 0
-        for j in range(dense.size):
-            within &= abs(dense[j]) <= frame.largest
-            merged_indices[count] = j
-            merged_values[count] = dense[j]
-            count += dense[j] != 0.0
-        target, w = y[row], weight[min(row, last)]
-        if not within:
-            scalars[CODE] = BAD_VALUE
-        if not abs(target) <= LARGEST:
-            scalars[CODE] = BAD_TARGET
-        if not 0.0 <= w <= LARGEST:
-            scalars[CODE] = BAD_WEIGHT
+    for row in range(first, rows.out.size):
+        here = indices[indptr[row] : indptr[row + 1]]
+        x = values[indptr[row] : indptr[row + 1]]
+        if here.size > scratch.shape[1]:
+            scalars[CODE] = WIDE
+            return row
+        later = min(indptr[row] + NEXT, max(indptr[rows.out.size] - here.size, 0))
+        ahead = indices[later : later + here.size]
+        here, x, squares, _ = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
         if scalars[CODE] != FINE:
             return row
-        here, x = merged_indices[:count], merged_values[:count]
-        seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
-        raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
-        yhat, delta = _settled(frame, loss, scalars, x, raw, target, w, seen[3], bound, ledger)
-        if scalars[CODE] != FINE:
-            return row
-        absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
-        out[row] = yhat
-    return y.size
+        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+        raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
+        rows.out[row] = min(max(raw, -desk.bound), desk.bound)
+    return rows.out.size
 
 
 @register_jitable
-def _opened(frame, cells, scalars, scratch, width, n):
-    """The row in the row buffers as (indices, values, 1 + its largest index), merged where it must be; see CODE."""
-    scalars[CODE] = FINE
-    dim = cells.size // width
+def _opened(desk, n):
+    """The row in the first n places of the row buffers, as `_sound` gives it."""
+    scratch = desk.scratch
+    desk.scalars[CODE] = FINE
     indices, values = scratch[ROW_INDICES].view(np.uint64)[:n], scratch[ROW_VALUES, :n]
-    squares, small = squared(values)
-    if orderly(indices, dim) and clean(squares, small, frame.largest):
-        return indices, values, indices[n - 1] + 1.0 if n > 0 else 0.0
-    merged_indices, merged_values = scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES]
     table = scratch[TABLE_ROW : TABLE_ROW + 2].reshape(2 * scratch.shape[1]).view(np.int32)
-    scalars[CODE], count, top = study(indices, values, dim, frame.largest, merged_indices, merged_values, table)
-    return merged_indices[:count], merged_values[:count], top
+    return _sound(desk, indices, values, scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES], table)
 
 
 @register_jitable
-def played(frame, potential, cells, scalars, scratch, here, x):
+def played(desk, here, x):
     """The raw prediction for a row whose indices are known to be good and distinct, its values to be fit."""
-    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
-    return _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
+    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squared(x)[0], None)
+    return _held(answer(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, seen))
 
 
 @register_jitable
-def learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight):
+def learned(desk, here, x, top, y, weight):
     """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
+    scalars, scratch, ledger = desk.scalars, desk.scratch, desk.ledger
     for k in range(ledger.size):
         scratch[BOOK_ROW, k] = ledger[k]
-    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
-    raw = _held(answer(frame, potential, cells, scalars, scratch, here, x, seen))
-    yhat, delta = _settled(frame, loss, scalars, x, raw, y, weight, seen[3], bound, ledger)
+    squares = squared(x)[0]
+    seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
+    raw = _held(answer(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, seen))
+    yhat, delta = _settled(desk, x, raw, y, weight, seen[3])
     if scalars[CODE] != FINE:
         for k in range(ledger.size):
             ledger[k] = scratch[BOOK_ROW, k]
         return math.nan
-    if top > scalars[DIM]:
-        scalars[DIM] = top
-    absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
+    _absorbed(desk, here, x, seen, yhat, delta, squares, top)
     return yhat
 
 
 @lean
-def one_round(frame, potential, cells, scalars, scratch, width, loss, bound, ledger, n, y, weight):
-    """The row in the first n places of the row buffers: play, settle, learn; ŷ, or NaN with a verdict in CODE."""
-    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
-    if scalars[CODE] != FINE:
-        return math.nan
-    return learned(frame, potential, cells, scalars, scratch, loss, bound, ledger, here, x, top, y, weight)
-
-
-@lean
-def one_play(frame, potential, cells, scalars, scratch, width, n):
+def one_play(desk, n):
     """The raw prediction for the row in the row buffers; NaN with a verdict in CODE when it cannot be played."""
-    here, x, _ = _opened(frame, cells, scalars, scratch, width, n)
-    if scalars[CODE] != FINE:
-        return math.nan
-    return played(frame, potential, cells, scalars, scratch, here, x)
+    here, x, _, _ = _opened(desk, n)
+    return played(desk, here, x) if desk.scalars[CODE] == FINE else math.nan
 
 
 @lean
-def one_learn(frame, cells, scalars, scratch, width, n, yhat, delta):
+def one_learn(desk, n, yhat, delta):
     """ζ ← ζ + T for the row in the row buffers; the size of its x, or NaN with a verdict in CODE."""
-    here, x, top = _opened(frame, cells, scalars, scratch, width, n)
-    if scalars[CODE] == FINE and _too_steep(frame.largest * frame.lipschitz, x, delta):
-        scalars[CODE] = TOO_STEEP
-    if scalars[CODE] != FINE:
+    here, x, squares, top = _opened(desk, n)
+    if desk.scalars[CODE] == FINE and _too_steep(desk.frame.largest * desk.frame.lipschitz, x, delta):
+        desk.scalars[CODE] = TOO_STEEP
+    if desk.scalars[CODE] != FINE:
         return math.nan
-    if top > scalars[DIM]:
-        scalars[DIM] = top
-    seen = recall(frame, cells, scalars, scratch, here, x, squared(x)[0], None)
-    absorb(frame, cells, scalars, scratch, here, x, seen, yhat, delta)
+    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squares, None)
+    _absorbed(desk, here, x, seen, yhat, delta, squares, top)
     return seen[3]
 
 

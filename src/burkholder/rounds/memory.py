@@ -12,7 +12,7 @@ from burkholder.potentials import anchored, slope
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.potentials.mixture import pull
 from burkholder.rounds.coordinates import largest
-from burkholder.rounds.layout import DEAD_ROW, G_ROW, OUT_ROW, S_ROW, TOP_ROW, X_ROW, A, tick
+from burkholder.rounds.layout import DEAD_ROW, DRIFTED, G_ROW, OUT_ROW, S_ROW, TOP_ROW, X_ROW, tick
 
 
 @register_jitable
@@ -71,12 +71,14 @@ def _one_by_one(potential, scratch, values):
 
 
 @register_jitable
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
-    scalars[A] += delta * yhat
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
+    sizes = 0.0
     for k in range(indices.size):
         at = np.uint64(4) * np.uint64(indices[k])
         x = values[k]
         cells[at] = scratch[G_ROW, k] + delta * x
+        sizes += abs(cells[at])
         cells[at + np.uint64(1)] = scratch[S_ROW, k] + tick(frame, x, delta)
         cells[at + np.uint64(2)] = scratch[TOP_ROW, k]
         cells[at + np.uint64(3)] = scratch[DEAD_ROW, k]
+    scalars[DRIFTED] += sizes

@@ -11,8 +11,24 @@ import math
 from burkholder.machine.compiling import overload, register_jitable
 from burkholder.potentials import gap, slope
 from burkholder.rounds.coordinates import largest
-from burkholder.rounds.euclidean import PATIENCE, unit_of
-from burkholder.rounds.layout import DEAD, DIM, DRIFT, G_ROW, POWER, RESUMS, SCALE, TOP, TOUCHED, A, S, by_clock, memory, power_of_two, tick
+from burkholder.rounds.euclidean import PATIENCE, TOLERANCE
+from burkholder.rounds.layout import (
+    DEAD,
+    DIM,
+    DRIFT,
+    DRIFTED,
+    G_ROW,
+    POWER,
+    RESUMS,
+    SCALE,
+    TOP,
+    TOUCHED,
+    S,
+    by_clock,
+    memory,
+    power_of_two,
+    tick,
+)
 
 _CANCELLED = 1e-4  # of the sum: below this the difference of sums has lost too many digits
 _HIGH, _LOW = 2.0**64, 2.0**-64  # the carried sum is rescaled when it leaves this range
@@ -107,9 +123,8 @@ def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen)
     power = scalars[POWER] * shrink
     rest = max(power - old, 0.0)
     least = rest + min(up, down)
-    _, tolerance = unit_of(cells)
     # no stricter than what absorbing keeps to, or every play would walk all cells until the next fresh sum
-    if least < _CANCELLED * power or scalars[DRIFT] * shrink * _CANCELLED > tolerance * least:
+    if least < _CANCELLED * power or scalars[DRIFT] * shrink * _CANCELLED > TOLERANCE * least:
         rest = _rest(frame, cells, scratch, indices, scale)
     unit = scale / frame.root
     high, low = unit * (rest + up) ** (1.0 / p), unit * (rest + down) ** (1.0 / p)
@@ -143,10 +158,9 @@ def resum(frame, cells, scratch, indices, scalars):
 
 
 @register_jitable
-def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
+def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     p, whole = frame.geometry.p, frame.geometry.whole
     top, _, scale, size = seen
-    scalars[A] += delta * yhat
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
     # an empty sum has no scale of its own
@@ -159,9 +173,9 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, yhat, delta):
     scalars[TOUCHED] += indices.size
     power = scalars[POWER] * shrink
     grown = (power - old) + new
-    _, tolerance = unit_of(cells)
     scalars[SCALE], scalars[POWER] = scale, max(grown, 0.0)
     scalars[DRIFT] = scalars[DRIFT] * shrink + 1.2e-16 * (indices.size + 4.0 * p + 8.0) * (power + old + new)
-    keep = (scalars[DRIFT] <= tolerance * grown and (_LOW < grown < _HIGH)) or delta * top == 0.0
+    keep = (scalars[DRIFT] <= TOLERANCE * grown and (_LOW < grown < _HIGH)) or delta * top == 0.0
     if not keep or scalars[TOUCHED] > PATIENCE * scalars[DIM]:
         resum(frame, cells, scratch, indices, scalars)
+    scalars[DRIFTED] += scalars[SCALE] * scalars[POWER] ** (1.0 / p)

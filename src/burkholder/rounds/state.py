@@ -15,30 +15,31 @@ from burkholder.errors import BadInput
 from burkholder.functions.base import TANGENT, Tau
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Coordinates, Euclidean, PNorm, Supremum
+from burkholder.learning import rounding
+from burkholder.learning.evidence import Evidence
+from burkholder.learning.ledger import empty
+from burkholder.learning.rows import Table
+from burkholder.losses import Absolute
 from burkholder.machine.compiling import typeof
 from burkholder.potentials import batch
-from burkholder.rounds import checks as rounds_rows
-from burkholder.rounds import layout as rounds
-from burkholder.rounds import loops as rounds_loops
-from burkholder.rounds import streams as rounds_streams
-from burkholder.rounds.euclidean import BLOCK
-from burkholder.rounds.streams import LARGEST
+from burkholder.rounds import checks, layout, loops, streams
 
-MOST = 2**31  # features a state can have
+MOST = 2**28  # coordinates a state can have
+LARGEST = 1e150  # |L·x_i| beyond this: squares would not fit
 
 
 def _geometry(function: Linear) -> Any:
     """The record the compiled rounds know this geometry by, or None."""
     geometry = function.geometry
     if isinstance(geometry, Coordinates):
-        return rounds.Remembering() if function.remembers else geometry
+        return layout.Remembering() if function.remembers else geometry
     if isinstance(geometry, Euclidean):
         return geometry
     if isinstance(geometry, (PNorm, Supremum)):
         p = float(geometry.p)
         if p == 2.0 and isinstance(geometry, PNorm):
             return Euclidean()  # type: ignore[call-arg]
-        return rounds.Power(p, int(p) if p == int(p) and p <= 64.0 else 0, int(isinstance(geometry, Supremum)))
+        return layout.Power(p, int(p) if p == int(p) and p <= 64.0 else 0, int(isinstance(geometry, Supremum)))
     return None
 
 
@@ -53,34 +54,52 @@ class LinearState:
     (0.0, 4)
     """
 
-    def __init__(self, function: Linear, dim: int = 0, dtype: Any = np.float64) -> None:
+    def __init__(self, function: Linear, dim: int = 0) -> None:
         geometry = _geometry(function)
         if geometry is None:
             raise BadInput("geometry", function.geometry, "compiled rounds know coordinates, l_p norms and l_∞")
-        self.dtype = np.dtype(dtype)
-        if self.dtype not in LARGEST:
-            raise BadInput("dtype", dtype, "give float64 or float32")
         self.function = function
         self.separable = function.separable
         self.width = (4 if function.remembers else 2) if self.separable else 1
         self.potential = function.potential
-        self.frame = rounds.Frame(
-            geometry, rounds.CLOCKS[function.clock], float(function.lipschitz),
-            float(function.root), float(function.feature_bound), LARGEST[self.dtype] / function.lipschitz,
+        self.frame = layout.Frame(
+            geometry,
+            layout.CLOCKS[function.clock],
+            float(function.lipschitz),
+            float(function.root),
+            float(function.feature_bound),
+            LARGEST / function.lipschitz,
             function.potential.atoms if function.remembers else 0,
-        )  # fmt: skip
-        self.scalars = np.zeros(rounds.SLOTS)
-        self.scalars[rounds.SCALE] = 1.0
-        self.scalars[rounds.DIM] = dim
+        )
+        self.scalars = np.zeros(layout.SLOTS)
+        self.scalars[layout.SCALE] = 1.0
+        self.scalars[layout.DIM] = dim
         self.cells = self._fresh(dim)
         self._entries: dict[Any, Any] = {}
         self.followers: list[WeakMethod[Callable[[], None]]] = []  # called when the arrays have changed
-        self.before = np.zeros(0, self.dtype)  # a copy of the cells, reused by every long run
+        self.before = np.zeros(0)  # a copy of the cells, reused by every long run
         self._reserve(64)
+
+    @classmethod
+    def fits(cls, function: Any, strategy: Any) -> bool:
+        """Whether these rounds are compiled."""
+        return isinstance(function, Linear) and strategy.name in ("tangent", "sign-flip") and _geometry(function) is not None
+
+    @classmethod
+    def fresh(cls, function: Any, strategy: Any, seed: int) -> LinearState:
+        """An empty state; these rounds toss no coins."""
+        return cls(function)
+
+    atomic = True  # a run that meets a bad row puts back what it did
+
+    @property
+    def size_limit(self) -> float:
+        """What size(x) is assumed to stay below."""
+        return self.function.feature_bound
 
     # --- room ----------------------------------------------------------------------------------------------
     def _fresh(self, dim: int) -> np.ndarray:
-        return np.zeros(max(1, -(-dim // BLOCK)) * BLOCK * self.width, self.dtype)
+        return np.zeros(max(1, -(-dim // layout.BLOCK)) * layout.BLOCK * self.width)
 
     @property
     def capacity(self) -> int:
@@ -90,7 +109,7 @@ class LinearState:
     @property
     def dim(self) -> int:
         """1 + the largest index seen (at least the `dim` asked for)."""
-        return int(self.scalars[rounds.DIM])
+        return int(self.scalars[layout.DIM])
 
     def grow(self, index: int) -> None:
         if not 0 <= index < MOST:
@@ -102,19 +121,23 @@ class LinearState:
 
     def _reserve(self, width: int) -> None:
         """Room for rows of that many entries: the row itself, its merged form, and what it touches."""
-        self.scratch = np.zeros((rounds.SCRATCH_ROWS, max(64, 1 << (width - 1).bit_length())))
-        self.row_indices = self.scratch[rounds.ROW_INDICES].view(np.uint64)
-        self.row_values = self.scratch[rounds.ROW_VALUES]
-        self.table = self.scratch[rounds.TABLE_ROW : rounds.TABLE_ROW + 2].reshape(-1).view(np.int32)
+        self.scratch = np.zeros((layout.SCRATCH_ROWS, max(64, 1 << (width - 1).bit_length())))
+        self.row_indices = self.scratch[layout.ROW_INDICES].view(np.uint64)
+        self.row_values = self.scratch[layout.ROW_VALUES]
+        self.table = self.scratch[layout.TABLE_ROW : layout.TABLE_ROW + 2].reshape(-1).view(np.int32)
         self._gather()
 
     def _gather(self) -> None:
         """What every single round is handed; the arrays change only when room is made."""
-        self._fixed = (self.frame, self.potential, self.cells, self.scalars, self.scratch, self.width)
+        self._desk = self.desk(Absolute(), math.inf, empty())
         self._play: Any = None
         for follower in self.followers:
             if (follow := follower()) is not None:
                 follow()
+
+    def desk(self, loss: Any, bound: float, ledger: np.ndarray) -> loops.Desk:
+        """What compiled rounds are handed; good until room is made."""
+        return loops.Desk(self.frame, self.potential, loss, self.cells, self.scalars, self.scratch, ledger, self.width, float(bound))
 
     def adopt(self, cells: np.ndarray) -> None:
         self.cells = cells
@@ -143,24 +166,25 @@ class LinearState:
 
     def _mend(self, n: int) -> None:
         """Make room for the row in the buffers, or say what is wrong with it."""
-        code = self.scalars[rounds.CODE]
-        if code == rounds_rows.GROW:
+        code = self.scalars[layout.CODE]
+        if code == checks.GROW:
             self.grow(int(self.row_indices[:n].max()))
             return
         self.refuse(code, self.row_indices[:n], self.row_values[:n], "")
 
     def refuse(self, code: float, indices: np.ndarray, values: np.ndarray, where: str) -> None:
-        self.scalars[rounds.CODE] = rounds_rows.FINE
-        if code == rounds_rows.BAD_VALUE:
+        """Say what is wrong with a row; `where` is its place in a stream, as "[17]"."""
+        self.scalars[layout.CODE] = checks.FINE
+        if code == checks.BAD_VALUE:
             good = np.abs(values) <= self.frame.largest
             culprit = float(values[np.argmin(good)])
-            limit = f"give finite numbers with L·|x| ≤ {LARGEST[self.dtype]:g}"
+            limit = f"give finite numbers with L·|x| ≤ {LARGEST:g}"
             raise BadInput(f"x{where}", culprit, limit + " (repeated indices add up)" * bool(good.all()))
-        if code == rounds_rows.BAD_TARGET:
+        if code == checks.BAD_TARGET:
             raise BadInput(f"y{where}", math.nan, "give a finite number")
-        if code == rounds_rows.BAD_WEIGHT:
+        if code == checks.BAD_WEIGHT:
             raise BadInput(f"weight{where}", math.nan, "give a finite number ≥ 0")
-        raise BadInput(f"weight{where}", "δ·x", f"the product of δ and a feature exceeds {LARGEST[self.dtype]:g}")
+        raise BadInput(f"weight{where}", "δ·x", f"the product of δ and a feature exceeds {LARGEST:g}")
 
     def play_row(self, n: int) -> float:
         """`play` for the row in the first n places of the row buffers."""
@@ -171,55 +195,41 @@ class LinearState:
         return raw
 
     def _bind_play(self) -> Any:
-        entry = self.entry(rounds_loops.one_play, "play", (*self._fixed, 1))
-        self._play = partial(entry, *self._fixed)
+        entry = self.entry(loops.one_play, "play", (self._desk, 1))
+        self._play = partial(entry, self._desk)
         return self._play
+
+    def move(self, indices: ArrayLike, values: ArrayLike) -> tuple[float, float]:
+        """(raw prediction, additive error of the strategy, here none)."""
+        return self.play(indices, values), 0.0
 
     def play(self, indices: ArrayLike, values: ArrayLike) -> float:
         """The raw, unclipped prediction; ζ stays as it is."""
         return self.play_row(self._load(indices, values))
 
-    def learn(self, indices: ArrayLike, values: ArrayLike, yhat: float, delta: float) -> float:
-        """ζ ← ζ + T(x, ŷ, δ); returns size(x) where the function assumes a limit on it."""
+    def learn(self, indices: ArrayLike, values: ArrayLike, yhat: float, delta: float, weight: float = 1.0) -> float:
+        """ζ ← ζ + T(x, ŷ, δ), with the weight in δ; returns size(x) where the function assumes a limit on it."""
         n = self._load(indices, values)
         while True:
-            arguments = (self.frame, *self._fixed[2:], n, float(yhat), float(delta))
-            size = self.entry(rounds_loops.one_learn, "learn", arguments)(*arguments)
+            arguments = (self._desk, n, float(yhat), float(delta))
+            size = self.entry(loops.one_learn, "learn", arguments)(*arguments)
             if size == size:
                 return size
             self._mend(n)
 
-    def rounds(self, loss: Any, bound: float, ledger: np.ndarray) -> Callable[[int, float, float], float]:
-        """A function (n, y, weight) → ŷ that plays, settles and learns the row in the row buffers in one call."""
-        last = loss, float(bound), ledger
-        arguments = (*self._fixed, *last, 1, 1.0, 1.0)
-        entry = self.entry(rounds_loops.one_round, type(loss), arguments)
-
-        fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
-
-        def step(n: int, y: float, weight: float) -> float:
-            nonlocal fixed, bound_entry
-            while True:
-                if self._fixed is not fixed:  # room was made since
-                    fixed, bound_entry = self._fixed, partial(entry, *self._fixed, *last)
-                yhat = bound_entry(n, y, weight)
-                if yhat == yhat:
-                    return yhat
-                self._mend(n)
-
-        return step
-
     # --- whole streams -------------------------------------------------------------------------------------
-    def run(
-        self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, y: ArrayLike, weight: ArrayLike | None,
-        loss: Any, bound: float, ledger: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
+    def run(self, table: Table, y: np.ndarray, weight: np.ndarray | None, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
         """Every row in turn: play, settle, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
-        return rounds_streams.run(self, indptr, indices, values, y, weight, loss, float(bound), ledger)
+        return streams.run(self, table, y, weight, loss, float(bound), ledger)
 
-    def run_dense(self, X: ArrayLike, y: ArrayLike, weight: ArrayLike | None, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
-        """The same for dense rows, bit for bit what `run` makes of their nonzeros."""
-        return rounds_streams.run_dense(self, X, y, weight, loss, float(bound), ledger)
+    def plays(self, table: Table, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
+        """The prediction for every row; ζ stays as it is."""
+        return streams.plays(self, table, loss, float(bound), ledger)
+
+    def keep(self, ledger: np.ndarray) -> Callable[[], None]:
+        """Remember ζ and the ledger; the result puts them back."""
+        back, self.before = streams.keep(self, ledger), np.zeros(0)  # the next run makes a spare copy of its own
+        return back
 
     # --- what ζ is -----------------------------------------------------------------------------------------
     def _column(self, field: int, dim: int) -> np.ndarray:
@@ -231,7 +241,7 @@ class LinearState:
     @property
     def a(self) -> float:
         """Σδŷ."""
-        return float(self.scalars[rounds.A])
+        return float(self.scalars[layout.A] + self.scalars[layout.A_LOW])
 
     @property
     def g(self) -> np.ndarray:
@@ -241,12 +251,12 @@ class LinearState:
     def tau(self, dim: int | None = None) -> Tau:
         """ζ as `Linear.value` takes it, over the first `dim` coordinates (all that were seen)."""
         dim = self.dim if dim is None else dim
-        fields = (rounds.S, rounds.TOP, rounds.DEAD)[: 3 if self.function.remembers else 1]
+        fields = (layout.S, layout.TOP, layout.DEAD)[: 3 if self.function.remembers else 1]
         if self.separable:
             rest = tuple(self._column(k + 1, dim) for k in range(len(fields)))
         else:
             rest = tuple(np.array(self.scalars[k]) for k in fields)
-        return (np.array(self.scalars[rounds.A]), self._column(0, dim), *rest)
+        return (np.array(self.a), self._column(0, dim), *rest)
 
     def weights(self, dim: int | None = None) -> np.ndarray:
         """w with ŷ = ⟨w, x⟩, for tangent functions (features no larger than those already seen)."""
@@ -263,10 +273,43 @@ class LinearState:
     @property
     def drift(self) -> float:
         """Bound on the relative rounding error of the running norm since it was last summed; 0 per coordinate."""
-        power = self.scalars[rounds.POWER]
+        power = self.scalars[layout.POWER]
         if self.separable or power == 0.0:
             return 0.0
-        return float(self.scalars[rounds.DRIFT] / power) / getattr(self.frame.geometry, "p", 2.0)
+        return float(self.scalars[layout.DRIFT] / power) / getattr(self.frame.geometry, "p", 2.0)
+
+    def evidence(self, loss: Any, rounds: int, steepest: float) -> Evidence:
+        """Σδŷ and Σδx with what rounding may have cost; `steepest` is the largest |δ| seen.
+
+        Per coordinate Σ|δx_i| ≤ √(n·Σ(δx_i)²), which the clock knows; each step rounds δx_i and g_i once, by at most
+        u = 2⁻⁵³ of them, and Σ_t|g_ti| is at most n·Σ|δx_i| and was summed besides (DRIFTED).
+        """
+        scalars, g = self.scalars, self.g if self.dim else np.zeros(1)
+        leaned, moved = (rounding.more(float(scalars[slot]), rounds) for slot in (layout.LEANED, layout.MOVED))
+        drifted = 1.001 * float(scalars[layout.DRIFTED])  # a carried norm is good to 1e-10
+        moved += 1e-150 * rounds * steepest  # squares below 1e-300 were lost
+        unit = rounding.UNIT
+        if not self.separable:
+            facts: dict[str, Any] = {"moved_norm": moved, "drift_norm": unit * (drifted + moved), "dual": self.function.geometry.dual}
+        else:
+            s = self._column(1, self.dim) if self.dim else np.zeros(1)
+            ratio = 1.0 if self.function.clock == "gradient" else max(steepest / self.function.lipschitz, 1.0)
+            each = np.minimum(1.001 * ratio * np.sqrt(rounds * (s + 1e-300 * rounds)), moved)
+            most = min(rounding.more(float(each.sum()), len(each)), moved * math.sqrt(len(g)))
+            facts = {
+                "moved": each,
+                "drift": unit * (np.minimum(drifted, rounds * each) + each),
+                "moved_norm": most,
+                "drift_norm": unit * (min(drifted, rounds * most) + most),
+            }
+        return Evidence(
+            a=self.a,
+            g=g,
+            a_error=rounding.lost(rounds, leaned) + unit * leaned,
+            leaned=leaned,
+            slope=(loss.slope_error + 2.0) * unit,
+            **facts,
+        )
 
     # --- keeping it ----------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, np.ndarray]:
@@ -276,24 +319,24 @@ class LinearState:
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Take over what `arrays` gave."""
         cells, scalars = np.asarray(arrays["cells"]), np.asarray(arrays["scalars"], float)
-        if cells.dtype != self.dtype or scalars.shape != self.scalars.shape:
-            raise BadInput("arrays", cells.dtype, f"these are not the arrays of a state of {self.dtype}")
-        if cells.ndim != 1 or cells.size != int(scalars[rounds.DIM]) * self.width:
+        if cells.dtype != np.float64 or scalars.shape != self.scalars.shape:
+            raise BadInput("arrays", cells.dtype, "these are not the arrays of a state of this version")
+        if cells.ndim != 1 or cells.size != int(scalars[layout.DIM]) * self.width:
             raise BadInput("arrays", cells.shape, "these are not the arrays of a state of this function")
         self.adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"function": self.function, "dtype": self.dtype, "arrays": self.arrays()}
+        return {"function": self.function, "arrays": self.arrays()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # machine code and row buffers are tied to one state: a copy makes its own
-        self.__init__(state["function"], 0, state["dtype"])  # type: ignore[misc]
+        self.__init__(state["function"])  # type: ignore[misc]
         self.restore(state["arrays"])
 
     def copy(self) -> LinearState:
         """An independent state with the same ζ."""
-        other = LinearState(self.function, 0, self.dtype)
+        other = LinearState(self.function)
         other.restore(self.arrays())
         return other

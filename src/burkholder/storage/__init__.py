@@ -25,21 +25,16 @@ KINDS: dict[str, tuple[str, str]] = {
 
 def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
     """(kind, header, arrays) of anything that can be saved."""
-    kind = type(learner).__name__.replace("MergedLearner", "Learner")
+    kind = type(learner).__name__
     if kind not in KINDS or type(learner).__module__.split(".")[0] != "burkholder":
         raise BadInput("learner", kind, f"these can be saved: {', '.join(KINDS)}")
-    if kind in ("Learner", "Audit"):
-        from burkholder.storage import learners
-
-        header, arrays = (learners.learner_out if kind == "Learner" else learners.audit_out)(learner)
-    else:
-        header, arrays = learner.state_dict()
+    header, arrays = learner.state_dict()
     return kind, header, arrays
 
 
 def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     """The learner as the bytes of a model file; `extra` is plain data to keep beside it."""
-    from burkholder.storage.words import encode
+    from burkholder.learning.encoding import encode
 
     kind, header, arrays = _described(learner)
     about = {"rounds": int(getattr(learner, "rounds", 0)), "library": __version__}
@@ -53,7 +48,7 @@ def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
 
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
     """(learner, extra). Everything is verified first: on any error nothing was made."""
-    from burkholder.storage.words import decode
+    from burkholder.learning.encoding import decode
 
     header, arrays = container.unseal(data, path)
     try:
@@ -76,16 +71,10 @@ def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
     if kind == "Learner":
         from functools import partial
 
-        from burkholder.storage.learners import learner_in
-
-        return partial(learner_in, **given)
+        return partial(getattr(importlib.import_module(module), name).from_state, **given)
     for key, part in given.items():
         if part is not None:
             raise BadInput(key, part, f"a saved {kind} brings its own {key}; leave it out")
-    if kind == "Audit":
-        from burkholder.storage.learners import audit_in
-
-        return audit_in
     from_state = getattr(importlib.import_module(module), name).from_state
     return _checked(from_state) if kind == "Auto" else from_state
 
@@ -151,7 +140,7 @@ def load_with_extra(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file holds, without making the learner. The checksum is verified."""
-    from burkholder.storage.words import decode, shown
+    from burkholder.learning.encoding import decode, shown
 
     data = container.read(path)
     header, arrays = container.unseal(data, str(path))

@@ -15,14 +15,14 @@ from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
 from burkholder.streams.readers.columns import CATEGORICAL, NUMERIC
 
-SETTINGS = ("reading", "options", "passes", "dtype", "predictions")  # what must be the same to take a run up again
+SETTINGS = ("reading", "options", "passes", "predictions")  # what must be the same to take a run up again
 
 
 class Checkpoints:
     """`--load`, `--save` and `--checkpoint-every` of one session; without them it does nothing.
 
     The session is whatever has `data, reading, learner, learner_name, loss, passes, passes_done, weight, first_pass,
-    predictions, dtype` and `options`.
+    predictions` and `options`.
     """
 
     def __init__(self, load: str | None = None, save: str | None = None, every: int | None = None) -> None:

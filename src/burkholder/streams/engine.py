@@ -15,7 +15,7 @@ def learner_names() -> list[str]:
     return [AUTO, *CATALOGUE]
 
 
-def open_learner(name: str, loss: Any, options: dict[str, Any] | None = None, dtype: Any = "float64") -> Any:
+def open_learner(name: str, loss: Any, options: dict[str, Any] | None = None) -> Any:
     """A learner that takes batches of rows: `run_batch`, `certificate`, `cumulative_loss`, `rounds`, `errors`.
 
     Rows bring their own constant feature, so none is added here.
@@ -39,4 +39,4 @@ def open_learner(name: str, loss: Any, options: dict[str, Any] | None = None, dt
 
     if "shape" in given and isinstance(given["shape"], str):
         given["shape"] = tuple(int(part) for part in given["shape"].lower().split("x"))
-    return Learner(name, loss=loss, dtype=dtype, **given)
+    return Learner(name, loss=loss, **given)

@@ -30,13 +30,13 @@ def digits(text, end, count):
 
 
 @register_jitable
-def strange(word):  # type: ignore[no-untyped-def]
+def strange(word):
     """Zero when each of the eight values is 0..9."""
     return ((word + _ABOVE_NINE) | word) & _TOP_BITS
 
 
 @register_jitable
-def number(word):  # type: ignore[no-untyped-def]
+def number(word):
     """The integer spelled by eight digit values: pairs, then fours, then the eight, in three products."""
     word = word * np.uint64(10) + (word >> np.uint64(8))
     low = (word & np.uint64(0x000000FF000000FF)) * np.uint64(100 + (1000000 << 32))
@@ -45,13 +45,13 @@ def number(word):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def everywhere(byte):  # type: ignore[no-untyped-def]
+def everywhere(byte):
     """A word of eight times this byte."""
     return np.uint64(byte) * _ONES
 
 
 @register_jitable
-def next_of(text, at, stop, one, other):  # type: ignore[no-untyped-def]
+def next_of(text, at, stop, one, other):
     """The first place from `at` on with one of two bytes, given by `everywhere`; `stop` if there is none."""
     while at < stop:
         word = load64(text, at)
@@ -64,7 +64,7 @@ def next_of(text, at, stop, one, other):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def plain(text, end, count):  # type: ignore[no-untyped-def]
+def plain(text, end, count):
     """The 1 ≤ `count` ≤ 8 characters before `end` as a number with at most one point.
 
     (digits as an integer, how many, how many behind the point or -1 without one, 0 if nothing else was there)

@@ -71,14 +71,14 @@ def check_bits(bits: int) -> int:
 
 
 @register_jitable
-def _scrambled(k):  # type: ignore[no-untyped-def]
+def _scrambled(k):
     k = np.uint32(k * np.uint32(0xCC9E2D51))
     k = np.uint32(np.uint32(k << np.uint32(15)) | np.uint32(k >> np.uint32(17)))
     return np.uint32(k * np.uint32(0x1B873593))
 
 
 @register_jitable
-def murmur(text, start, stop, seed):  # type: ignore[no-untyped-def]
+def murmur(text, start, stop, seed):
     """`murmur3` of text[start:stop] inside compiled loops."""
     h = np.uint32(seed)
     length = np.int64(stop) - np.int64(start)
@@ -103,7 +103,7 @@ def murmur(text, start, stop, seed):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def code_of(text, start, stop, seed):  # type: ignore[no-untyped-def]
+def code_of(text, start, stop, seed):
     """`code` of text[start:stop] inside compiled loops, modulo 2^64."""
     total = np.uint64(0)
     for at in range(start, stop):
@@ -115,7 +115,7 @@ def code_of(text, start, stop, seed):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def codes(text, cuts, seed, out):  # type: ignore[no-untyped-def]
+def codes(text, cuts, seed, out):
     """The code of each text[cuts[i]:cuts[i+1]]."""
     for i in range(cuts.size - 1):
         out[i] = code_of(text, cuts[i], cuts[i + 1], np.uint64(seed))

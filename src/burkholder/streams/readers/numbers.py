@@ -36,7 +36,7 @@ _FIVES = np.array([_leading_bits(q) for q in range(_LEAST, _MOST + 1)], dtype=np
 
 
 @register_jitable
-def scale(m, q):  # type: ignore[no-untyped-def]
+def scale(m, q):
     """(m·10^q, PARSED or UNDECIDED) for a uint64 m and an integer q."""
     if m <= np.uint64(9007199254740992) and -22 <= q <= 22:
         return (np.float64(m) * EXACT[q] if q >= 0 else np.float64(m) / EXACT[-q]), PARSED
@@ -77,7 +77,7 @@ def scale(m, q):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def decimal(text, start, stop):  # type: ignore[no-untyped-def]
+def decimal(text, start, stop):
     """(value, PARSED | UNDECIDED | NOT_A_NUMBER) of text[start:stop]: [sign] digits [. digits] [e digits].
 
     The text needs 8 spare bytes before `start`. Words such as `nan` and `inf` are not numbers here; neither

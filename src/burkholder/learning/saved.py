@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning import ledger
-from burkholder.learning.audit import Audit
-from burkholder.learning.learner import Learner, _Pending
-from burkholder.learning.merging import MergedLearner
-from burkholder.learning.rows import Rows
-from burkholder.rounds.state import LinearState
-from burkholder.storage.container import Arrays
-from burkholder.storage.words import storable
+from burkholder.learning.encoding import storable
+from burkholder.learning.rows import Row, Rows, check_finite
+from burkholder.learning.tickets import Played
 
+Arrays = dict[str, np.ndarray]
 State = tuple[dict[str, Any], Arrays]
+L = TypeVar("L")
 
 
 # --- rows: the kind of features, their number, the vocabulary -----------------------------------------------
@@ -27,7 +23,7 @@ def _rows_out(rows: Rows) -> dict[str, Any]:
     for name in rows.names:
         if not isinstance(name, (str, int)):
             raise BadInput("name", name, "features named by text or whole numbers can be stored, others cannot")
-    return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names)}
+    return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names), "far": list(rows.far)}
 
 
 def _rows_in(words: dict[str, Any]) -> Rows:
@@ -36,15 +32,16 @@ def _rows_in(words: dict[str, Any]) -> Rows:
         raise ValueError(f"rows of kind {words['kind']!r}")
     rows.kind, rows.length = words["kind"], words["length"]
     rows.names = {name: place for place, name in enumerate(words["names"])}
-    if len(rows.names) != len(words["names"]):
+    rows.far = {int(index): place for place, index in enumerate(words["far"])}
+    if len(rows.names) != len(words["names"]) or len(rows.far) != len(words["far"]):
         raise ValueError("a feature is named twice")
     return rows
 
 
 # --- learners -------------------------------------------------------------------------------------------------
-def learner_out(learner: Learner) -> State:
+def learner_out(learner: Any) -> State:
     """A learner in words and arrays; parts that are the user's own code are marked and must be handed to `load`."""
-    loss_is_data = not isinstance(learner.loss, losses.Custom)
+    loss_is_data = learner.loss.compiled
     by_name = learner.requested is not None and storable(learner.options)
     function: Any = {"given": learner.function.name}
     if by_name:
@@ -59,25 +56,26 @@ def learner_out(learner: Learner) -> State:
         "seed": learner.seed,
         "made": learner.made,
         "rows": _rows_out(learner.rows),
-        "tickets": learner._tickets,
+        "tickets": learner._tickets.issued,
+        "max_pending": learner.max_pending,
         "pending": [],
-        "parts": getattr(learner, "parts", 1),
+        "parts": learner.parts,
     }
     arrays = {f"state.{name}": array for name, array in learner.state.arrays().items()}
     arrays["ledger"] = learner.ledger.copy()
-    for id, pending in learner._pending.items():
-        header["pending"].append([id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays)])
+    for id, played in learner._tickets.waiting.items():
+        words = _row_out(played.row, f"pending.{id}", arrays)
+        header["pending"].append([id, *played.memo, played.round, words])
     return header, arrays
 
 
-def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
+def learner_in(kind: type[L], header: dict[str, Any], arrays: Arrays, **given: Any) -> L:
     """The learner that `learner_out` described."""
     made = header["made"]
     parts = {key: _part(key, header[key], given) for key in ("function", "loss", "features")}
     named = isinstance(parts["function"], dict)
     options = parts["function"]["options"] if named else {}
-    maker = MergedLearner if header["parts"] > 1 else Learner
-    learner = maker(
+    learner: Any = kind(
         parts["function"]["name"] if named else parts["function"],
         loss=parts["loss"],
         bound=header["bound"],
@@ -86,27 +84,25 @@ def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
         seed=header["seed"],
         strategy=made["strategy"],
         strategy_options=made["strategy_options"],
-        dtype=np.dtype(made["dtype"]),
+        max_pending=header["max_pending"],
         **options,
     )
-    if isinstance(learner, MergedLearner):
-        learner.parts = int(header["parts"])
+    learner.parts = int(header["parts"])
     learner.rows = _rows_in(header["rows"])
     if arrays["ledger"].shape != learner.ledger.shape or arrays["ledger"].dtype != learner.ledger.dtype:
         raise ValueError("the ledger has another shape")
     learner.ledger[:] = arrays["ledger"]  # in place: compiled rounds write to this very array
     learner.state.restore({key[6:]: array for key, array in arrays.items() if key.startswith("state.")})
-    if not isinstance(learner.state, LinearState):
+    if not learner.state.atomic:
         learner.state.seed = learner.seed  # kept exactly here, as a float there
         expected = [part.shape for part in learner.state.tau()] if learner.state.dim else []
         whole = [part.shape for part in learner.function.zero(learner.state.dim)] if learner.state.dim else []
         if expected != whole or learner.state.g.shape != (learner.state.dim,):
             raise ValueError("the statistics have other shapes than this function's")
-    learner._tickets = int(header["tickets"])
+    learner._tickets.issued = int(header["tickets"])
     for id, raw, error, played_at, words in header["pending"]:
-        x = _x_in(words, f"pending.{id}", arrays)
-        learner.rows.read(x)  # refuses a row that could not have been played
-        learner._pending[int(id)] = _Pending(x, float(raw), float(error), int(played_at))
+        row = _row_in(words, f"pending.{id}", arrays, learner.rows)
+        learner._tickets.waiting[int(id)] = Played(row, (float(raw), float(error)), int(played_at))
     return learner
 
 
@@ -125,40 +121,40 @@ def _part(key: str, saved: Any, given: dict[str, Any]) -> Any:
     return saved
 
 
-def _x_out(x: Any, name: str, arrays: Arrays) -> dict[str, Any]:
+def _row_out(row: Row, name: str, arrays: Arrays) -> dict[str, Any]:
     """The features of a play that waits for its label."""
-    if isinstance(x, Mapping):
-        arrays[name] = np.array([float(value) for value in x.values()])
-        return {"names": list(x)}
-    if hasattr(x, "tocsr"):
-        x = (x.tocsr().indices, x.tocsr().data)
-    if isinstance(x, tuple):
-        arrays[f"{name}.indices"] = np.asarray(x[0], np.int64)
-        arrays[name] = np.asarray(x[1], float)
-        return {"sparse": True}
-    arrays[name] = np.array(x, float)
-    return {"vector": True}
+    arrays[name] = row.values.copy()
+    if row.kind == "names":
+        return {"kind": row.kind, "names": list(row.keys)}
+    arrays[f"{name}.indices"] = np.asarray(row.keys, np.int64)
+    return {"kind": row.kind}
 
 
-def _x_in(words: dict[str, Any], name: str, arrays: Arrays) -> Any:
+def _row_in(words: dict[str, Any], name: str, arrays: Arrays, rows: Rows) -> Row:
+    """That row again; refused if it could not have been played."""
     values = arrays[name]
-    if "names" in words:
-        return dict(zip(words["names"], values.tolist(), strict=True))
-    return (arrays[f"{name}.indices"], values) if "sparse" in words else values
+    if words["kind"] == "names":
+        keys: Any = tuple(words["names"])
+        if len(keys) != len(values):
+            raise ValueError("a row that waits has more names than numbers")
+        check_finite(np.asarray(values, float), "x")
+        return Row("names", keys, np.array(values, float))
+    indices = arrays[f"{name}.indices"]
+    return rows.read(np.array(values, float) if words["kind"] == "vector" else (indices, values))
 
 
 # --- audits ---------------------------------------------------------------------------------------------------
-def audit_out(audit: Audit) -> State:
+def audit_out(audit: Any) -> State:
     """An audit in words and arrays."""
     header = {"loss": audit.loss, "geometry": audit.geometry, "rows": _rows_out(audit.rows)}
-    return header, {"ledger": audit.ledger.copy(), "g": audit._g.copy(), "a": np.array(audit._a)}
+    return header, {"ledger": audit.ledger.copy(), "sums": audit.sums.copy(), "lean": audit.lean.copy()}
 
 
-def audit_in(header: dict[str, Any], arrays: Arrays) -> Audit:
+def audit_in(kind: type[L], header: dict[str, Any], arrays: Arrays) -> L:
     """The audit that `audit_out` described."""
-    audit = Audit(header["loss"], header["geometry"])
+    audit: Any = kind(header["loss"], header["geometry"])
     audit.rows = _rows_in(header["rows"])
-    if arrays["ledger"].shape != (ledger.SLOTS,) or arrays["g"].ndim != 1 or arrays["a"].shape != ():
+    if arrays["ledger"].shape != (ledger.SLOTS,) or arrays["sums"].shape[:1] != (3,) or arrays["lean"].shape != (3,):
         raise ValueError("the sums have other shapes")
-    audit.ledger, audit._g, audit._a = arrays["ledger"], arrays["g"], float(arrays["a"])
+    audit.ledger, audit.sums, audit.lean = (np.array(arrays[name], float) for name in ("ledger", "sums", "lean"))
     return audit

@@ -1,0 +1,31 @@
+"""max(0, 1 − yŷ), labels ±1. Beyond the margin it is flat, so clipping a prediction is never taken to be free."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from burkholder.losses.dispatch import formulas
+
+
+def _hinge(loss, yhat, y):
+    return max(0.0, 1.0 - y * yhat)
+
+
+def _slope(loss, yhat, y):
+    return -y if y * yhat < 1.0 else 0.0
+
+
+@formulas(_hinge, _slope)
+class Hinge(NamedTuple):
+    """max(0, 1 − yŷ)."""
+
+    name = "hinge"
+    classes = True
+    minimiser = False
+    slope_error = 0.0
+
+    def lipschitz(self, bound: float) -> float:
+        return 1.0
+
+    def kinks(self, y: float) -> tuple[float, ...]:
+        return (y,)

@@ -1,0 +1,30 @@
+"""(ŷ − y)²."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from burkholder.losses.dispatch import formulas
+
+
+def _squared(loss, yhat, y):
+    return (yhat - y) * (yhat - y)
+
+
+def _slope(loss, yhat, y):
+    return 2.0 * (yhat - y)
+
+
+@formulas(_squared, _slope)
+class Squared(NamedTuple):
+    """(ŷ − y)²; its minimiser is the mean."""
+
+    name = "squared"
+    degree = 2
+    slope_error = 1.0
+
+    def lipschitz(self, bound: float) -> float:
+        return 4.0 * bound
+
+    def curvature(self, bound: float) -> float:
+        return 2.0
