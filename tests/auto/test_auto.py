@@ -460,6 +460,24 @@ def test_late_labels_are_learned_from_what_was_played():
         one.play([1.0])
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_plays_survive_saving(named):
+    X, y = stream("squared", rounds=30)
+    rows = [{f"f{i}": v for i, v in enumerate(x)} if named else x for x in X.tolist()]
+    for make, label in ((lambda: Auto("squared"), float), (AutoMulticlass, lambda value: "up" if value > 0.0 else "down")):
+        learner = make()
+        learner.run(rows[:20], [label(value) for value in y[:20]])
+        ticket = learner.play(rows[20])
+        learner.update(rows[21], label(y[21]))
+        header, arrays = learner.state_dict()
+        resumed = type(learner).from_state(json.loads(json.dumps(header)), arrays)
+        for one in (learner, resumed):
+            one.reveal(ticket.id, label(y[20]))
+        assert resumed.cumulative_loss == learner.cumulative_loss and resumed.pending == 0
+        assert list(resumed.predict_many(rows[:5])) == list(learner.predict_many(rows[:5]))
+        assert resumed.play(rows[0]).id == ticket.id + 1
+
+
 def test_late_classes_are_charged_with_what_was_shown():
     learner = AutoMulticlass()
     for t in range(30):

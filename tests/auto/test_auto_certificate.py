@@ -15,7 +15,6 @@ from burkholder import losses
 from burkholder.auto import Auto
 from burkholder.auto.plan import BETTING, RADII, lane_names, prior
 from burkholder.auto.state import ETA, GAP, HAT_SQUARES, HIGH, LABEL_SQUARES, LABELS, LOW, RANGE, STEEPEST, UNIT
-from burkholder.auto.units import degree
 from burkholder.errors import BadInput
 
 
@@ -135,7 +134,7 @@ def test_realised_is_what_the_tangent_lanes_show(loss, options):
     for radius in (0.0, 0.5, 40.0):
         shown = min(learner.cumulative_loss - total + bias + radius * np.abs(g).sum(axis=1))
         # predictions are rounded to a millionth and clipped; what that may cost is included
-        slack = 1e-4 * (1 + np.abs(g).sum()) + float(learner.state.clip_cost.max()) * unit ** degree(record)
+        slack = 1e-4 * (1 + np.abs(g).sum()) + float(learner.state.clip_cost.max()) * unit**record.degree
         assert shown - 1e-6 * abs(shown) - 1e-6 <= learner.certificate().realised(radius=radius) <= shown + slack
 
 

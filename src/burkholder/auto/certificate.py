@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.auto import charged, units
+from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
 from burkholder.auto.plan import BETTING, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.reading import Reading
@@ -41,6 +41,8 @@ from burkholder.learning.certificate import Assumption, Certificate, Comparators
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import above, more
+from burkholder.potentials import SquareRoot
+from burkholder.potentials import batch as potentials
 
 SPACE = "⟨u, x̂⟩ (x̂: each feature over its running maximum)"
 NORM = "|u_i|"
@@ -129,18 +131,22 @@ class AutoCertificate(Certificate):
         data = super().to_dict()
         data["lanes"] = [vars(lane).copy() for lane in self.lanes]
         data["radii"] = [
-            {"radius": lane.radius, "bound": self.bound(radius=lane.radius, nominal=True), "realised": self.realised(radius=lane.radius)}
-            for lane in self.linear
-            if lane.radius is not None
+            {"radius": r, "bound": _told(self.bound(radius=r)), "realised": _told(self.realised(radius=r))}
+            for r in (lane.radius for lane in self.linear)
+            if r is not None
         ]
         return data
+
+
+def _told(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[int, float], pending: int) -> AutoCertificate:
     """The certificate of a state. late: how many labels came late, and what those rounds paid, in internal units."""
     s = state.scalars
     label_unit = float(s[UNIT])
-    unit = label_unit ** units.degree(loss)
+    unit = label_unit**loss.degree
     size = charged.sizes(plan, state, loss, late[1])
     lost = state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
     learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
@@ -204,16 +210,10 @@ def _linear(plan: Plan, state: State, size: charged.Sizes, k: int, behind: float
         evidence=evidence,
         ahead=above(behind, clipping),
         cost=above(cost, clipping, evidence.over(0.0, radius) - evidence.a),
-        potential=evidence.a + radius * math.fsum(square_functions(g, square)),
+        potential=evidence.a + radius * math.fsum(potentials.value(SquareRoot(1.0, 2.0), np.abs(g), square)),
         promise=promise,
         jump=float(state.jump[k]),
     )
-
-
-def square_functions(g: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """U_sq(g, √s) of every feature: −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
-    square = g * g
-    return np.where(s >= square, -np.sqrt(np.maximum(2.0 * s - square, 0.0)), np.abs(g) - 2.0 * np.sqrt(s))
 
 
 def log_clip(state: State) -> float:

@@ -32,7 +32,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import units
 from burkholder.auto.kernel import LIMIT
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, RADII, Plan
 from burkholder.auto.state import COUNT, FEATURES, HEAVY, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RADIUS_SCALE, ROUNDS, UNIT, WEIGHT_SUM, State
@@ -63,7 +62,7 @@ class Sizes(NamedTuple):
 
 def sizes(plan: Plan, state: State, loss: Any, late: float) -> Sizes:
     """The bounds, from the state; `late` is what late rounds paid besides."""
-    s, degree = state.scalars, units.degree(loss)
+    s, degree = state.scalars, int(loss.degree)
     n, features = float(s[ROUNDS]), int(s[FEATURES])
     weight = more(float(s[WEIGHT_SUM]), n)
     met = np.abs(state.stat[:features, COUNT])
@@ -75,7 +74,7 @@ def sizes(plan: Plan, state: State, loss: Any, late: float) -> Sizes:
     paid = more(learnt(state) + late, n)
     slopes = more(weight if degree == 1 else 2.0 * math.sqrt(weight * paid), 8.0)
     label = more(U * top + TINY / float(s[UNIT]), 8.0)
-    idle = units.indifferent(loss) / float(s[UNIT])
+    idle = max(map(abs, loss.kinks(0.0) or (0.0,))) / float(s[UNIT])
     return Sizes(n, weight, top, degree, slopes, label, met, more(weighed, features), idle)
 
 

@@ -204,7 +204,9 @@ def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
     return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
 
 
-def learn_classes(tables: tuple[Any, ...], known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def learn_classes(
+    tables: tuple[Any, ...], known: int, rows: kernel.Rows, label: Any, weight: Any
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
     it is learned."""
     labels = plain(label, np.int64)

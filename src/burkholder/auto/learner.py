@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import features, kernel, units
+from burkholder.auto import features, kernel
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.importance import importances
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
-from burkholder.auto.reading import Reading
+from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.room import tables_of
 from burkholder.auto.state import (
     ETA,
@@ -40,7 +40,7 @@ from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rounding import add
 from burkholder.learning.runs import Run
-from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
@@ -85,7 +85,7 @@ class Auto(OnlineLearner):
     ) -> None:
         super().__init__(max_pending)
         self.loss = losses.get(loss, **options)
-        if isinstance(self.loss, losses.Custom):
+        if not self.loss.compiled:
             raise BadInput("loss", "custom", f"Auto's loops are compiled; use one of {', '.join(losses.LOSSES)}")
         self.targets = Targets(self.loss, low, high)
         if isinstance(full_features, bool) or not isinstance(full_features, (int, np.integer)) or full_features < 0:
@@ -93,7 +93,7 @@ class Auto(OnlineLearner):
         self.plan: Plan = plan_for(self.loss, bool(intercept), self.targets.low is not None, int(full_features))
         self.state: State = new_state(self.plan)
         self.reading = Reading()
-        self._unit_known = losses.is_classification(self.loss)
+        self._unit_known = self.loss.classes
         self._late = 0  # labels that came after others had been learned
         self._late_size = 0.0  # Σ of what such rounds paid, then and now, in internal units
         self._begin()
@@ -111,7 +111,7 @@ class Auto(OnlineLearner):
         """Everything that is not part of the state but made from it."""
         self.work = new_work(self.plan, len(self.state.stat), 1 + len(self.state.stat))
         self._tabled: Any = None
-        self._inner = units.divided(self.loss, float(self.state.scalars[UNIT]))  # for labels in internal units
+        self._inner = self.loss.scaled(float(self.state.scalars[UNIT]))  # for labels in internal units
         # one row at a time: its ends, label and weight in, prediction and loss out
         self._ends, self._given, self._weighed, self._out, self._paid = np.zeros(2, np.int64), *(np.zeros(1) for _ in range(4))
 
@@ -140,7 +140,7 @@ class Auto(OnlineLearner):
     @property
     def _loss_unit(self) -> float:
         """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
-        return float(self.state.scalars[UNIT]) ** units.degree(self.loss)
+        return float(self.state.scalars[UNIT]) ** self.loss.degree
 
     def certificate(self) -> AutoCertificate:
         """What holds now: the loss against linear comparators, and against every lane."""
@@ -169,7 +169,7 @@ class Auto(OnlineLearner):
 
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
-        if self.plan.mixing != MIX_LOG:
+        if not self.loss.odds:
             raise BadInput("loss", losses.name(self.loss), "probabilities need the logistic loss")
         margin = self.predict(x)
         e = math.exp(-abs(margin))
@@ -287,7 +287,7 @@ class Auto(OnlineLearner):
     def _know_unit(self, label: float) -> None:
         # until then every label and so every weight was 0: nothing has to be converted
         self.state.scalars[UNIT] = abs(label)
-        self._unit_known, self._inner = True, units.divided(self.loss, abs(label))
+        self._unit_known, self._inner = True, self.loss.scaled(abs(label))
 
     def _arrays(self) -> tuple[Any, Any, Any]:
         """What the loops read; made anew when an array was replaced."""
@@ -340,6 +340,8 @@ class Auto(OnlineLearner):
             "unit_known": self._unit_known,
             "late": [self._late, self._late_size],
             "rows": self.reading.to_dict(),
+            "tickets": self._tickets.issued,
+            "pending": [[id, played.memo, played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
         return header, {name: array.copy() for name, array in self.state._asdict().items()}
 
@@ -357,6 +359,8 @@ class Auto(OnlineLearner):
         learner.reading = Reading.from_dict(header["rows"])
         learner._unit_known = bool(header["unit_known"])
         learner._late, learner._late_size = int(header["late"][0]), float(header["late"][1])
+        learner._tickets.issued = int(header["tickets"])
+        learner._tickets.waiting = {int(id): Played(row_in(row), float(shown), int(when)) for id, shown, when, row in header["pending"]}
         learner._ready()
         return learner
 

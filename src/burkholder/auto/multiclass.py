@@ -13,14 +13,14 @@ from burkholder.auto import classes as loops
 from burkholder.auto import features
 from burkholder.auto.joining import JoinedCertificate, certify_joined
 from burkholder.auto.learner import Auto
-from burkholder.auto.reading import Reading, hashable
+from burkholder.auto.reading import Reading, hashable, row_in, row_out
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, Stretch
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
 from burkholder.learning.rows import is_missing
 from burkholder.learning.runs import Run
-from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
@@ -276,6 +276,8 @@ class AutoMulticlass(OnlineLearner):
             "options": {**self._options, "max_pending": self.max_pending},
             "way_losses": self._mixing.lost.tolist(),
             "blend": self._mixing.blend.tolist(),
+            "tickets": self._tickets.issued,
+            "pending": [[id, list(played.memo.items()), played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
         used = len(self._places) + 1
         return header, {
@@ -297,6 +299,12 @@ class AutoMulticlass(OnlineLearner):
         whole._places = {hashable(label): place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
         whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
+        whole._tickets.issued = int(header["tickets"])
+        for id, likely, when, row in header["pending"]:
+            memo = {hashable(label): float(p) for label, p in likely}
+            if not all(0.0 < p <= 1.0 + 1e-9 for p in memo.values()):
+                raise BadInput("pending", id, "probabilities lie between 0 and 1")
+            whole._tickets.waiting[int(id)] = Played(row_in(row), memo, int(when))
         whole._ready()
         return whole
 
@@ -323,8 +331,6 @@ def _checked_class(y: Any, argument: str = "y") -> Any:
 
 
 def _checked_importance(weight: Any) -> float:
-    from burkholder.learning.protocol import checked_weight
-
     importance = checked_weight(weight)
     if importance > HEAVIEST:
         raise BadInput("weight", weight, f"give weights of at most {HEAVIEST:g}")

@@ -63,7 +63,10 @@ class Reading:
             values = np.ascontiguousarray(table.values, np.float64)
         except (TypeError, ValueError):
             raise BadInput(argument, table.values.dtype, "give numbers") from None
-        used = values[table.indptr[0] : table.indptr[-1]]
+        part = slice(int(table.indptr[0]), int(table.indptr[-1]))
+        used, where = values[part], table.indices[part]
+        if where.size and where.min() < 0:
+            raise BadInput("indices", int(where.min()), "feature indices are whole numbers ≥ 0")
         if used.size and not (used.max() <= LARGEST and used.min() >= -LARGEST):  # false for NaN too
             place = int(np.argmin(np.abs(used) <= LARGEST)) + int(table.indptr[0])
             row = int(np.searchsorted(table.indptr, place, "right")) - 1
@@ -142,6 +145,25 @@ class Reading:
         if len(rows.names) != len(data["names"]) or len(rows.far) != len(data["far"]):
             raise BadInput("rows", "names", "every name once")
         return cls(rows)
+
+
+def row_out(row: Row) -> list[Any]:
+    """A row that was played, as plain data."""
+    return [row.kind, list(row.keys) if row.kind == "names" else row.keys.tolist(), row.values.tolist()]
+
+
+def row_in(data: list[Any]) -> Row:
+    """What `row_out` described."""
+    kind, keys, values = data
+    numbers = np.array(values, dtype=float)
+    if kind not in ("names", "vector", "sparse") or len(keys) != len(numbers) or not (np.abs(numbers) <= LARGEST).all():
+        raise BadInput("pending", kind, "a row has a kind, and a finite number for each of its features")
+    if kind == "names":
+        return Row(kind, tuple(map(hashable, keys)), numbers)
+    where = np.array(keys, dtype=np.int64)
+    if len(where) and where.min() < 0:
+        raise BadInput("pending", int(where.min()), "feature indices are whole numbers ≥ 0")
+    return Row(kind, where, numbers)
 
 
 def hashable(name: Any) -> Any:

@@ -17,6 +17,7 @@ from burkholder.auto.sums import add4
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import inverse_root
 from burkholder.machine.vectors import all4, fused, load4, most, put, row4, store
+from burkholder.potentials import SquareRoot, value
 
 GRID = float(1 << 20)
 WHOLE = 6755399441055744.0
@@ -24,8 +25,8 @@ WHOLE = 6755399441055744.0
 
 @inlined
 def square_function(g, s):  # type: ignore[no-untyped-def]
-    """U_sq(g, √s) = −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
-    return -math.sqrt(2.0 * s - g * g) if s >= g * g else abs(g) - 2.0 * math.sqrt(s)
+    """U_sq(g, √s), the catalogue's: −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
+    return value(SquareRoot(1.0, 2.0), abs(g), s, 0.0, 0.0)
 
 
 @inlined

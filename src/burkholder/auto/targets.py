@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto.units import degree
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import checked_weight
 from burkholder.losses.batch import labels as labels_of
@@ -25,7 +24,7 @@ class Targets:
     def __init__(self, loss: Any, low: float | None, high: float | None) -> None:
         self.loss = loss
         self.low, self.high = _checked_range(loss, low, high)
-        self.largest = math.inf if losses.is_classification(loss) else HUGE ** (1.0 / degree(loss))
+        self.largest = math.inf if loss.classes else HUGE ** (1.0 / loss.degree)
 
     def one(self, y: Any, weight: Any, unit: float | None) -> tuple[float, float]:
         """A label and its weight, as the loops take them."""
@@ -44,7 +43,7 @@ class Targets:
         labels = labels_of(self.loss, y)
         if len(labels) != rows:
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
-        if losses.is_classification(self.loss):
+        if self.loss.classes:
             return labels
         sizes = np.abs(labels)
         if unit is None and np.any(sizes >= TINY):
@@ -76,7 +75,7 @@ class Targets:
 def _checked_range(loss: Any, low: float | None, high: float | None) -> tuple[float | None, float | None]:
     if low is None and high is None:
         return None, None
-    if losses.is_classification(loss):
+    if loss.classes:
         raise BadInput("low", low, "a range is for regression; classes are -1 and 1")
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise BadInput("low, high", (low, high), "give both, finite, low < high")

@@ -9,9 +9,6 @@ from numba import njit, typeof, types
 
 from burkholder.machine.cache import Kept
 from burkholder.machine.pieces import inlined, overload, register_jitable
-=======
-from burkholder.machine.cache import Kept
->>>>>>> main
 from burkholder.machine.processor import PLAIN
 
 __all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
@@ -42,15 +39,3 @@ def uncounted(function: F) -> F:
 def lean(function: F) -> F:
     """`uncounted`, for a loop that Python calls once a row: what unpacks its arguments and what uses them are one piece."""
     return compiled(function, **_UNCOUNTED, **_INLINED)
-
-
-<<<<<<< HEAD
-def announce_compiling() -> None:
-    """Say so on standard error when something is really compiled, once: it may take a while, and is not done again."""
-
-    def say() -> None:
-        listeners.remove(say)
-        print("compiling for this machine, once", file=sys.stderr, flush=True)
-
-    if not listeners:
-        listeners.append(say)

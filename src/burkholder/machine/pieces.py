@@ -66,7 +66,18 @@ class _PartCompiler(CompilerBase):
 class _PieceCompiler(_PartCompiler):
     """Without the passes for what no piece contains: closures, `with`, exceptions, expressions of whole arrays."""
 
-    needless = frozenset({"WithLifting", "InlineClosureLikes", "InlineOverloads", "GenericRewrites", "NopythonRewrites", "DeadBranchPrune", "ReconstructSSA", "PreLowerStripPhis"})
+    needless = frozenset(
+        {
+            "WithLifting",
+            "InlineClosureLikes",
+            "InlineOverloads",
+            "GenericRewrites",
+            "NopythonRewrites",
+            "DeadBranchPrune",
+            "ReconstructSSA",
+            "PreLowerStripPhis",
+        }
+    )
 
 
 _UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
