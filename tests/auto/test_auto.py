@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
+import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -88,8 +92,8 @@ def test_predict_changes_nothing(loss, options):
     learner = Auto(loss, **options)
     learner.run(X, y)
     before = learner.state_dict()
-    first = [learner.predict(row) for row in [*X[:20], ([400], [1.0])]]
-    assert first == [learner.predict(row) for row in [*X[:20], ([400], [1.0])]]
+    first = [learner.predict(row) for row in [*X[:20], np.zeros(X.shape[1])]]
+    assert first == [learner.predict(row) for row in [*X[:20], np.zeros(X.shape[1])]]
     after = learner.state_dict()
     assert before[0] == after[0]
     assert all(np.array_equal(before[1][name], after[1][name]) for name in before[1])
@@ -131,48 +135,38 @@ def test_names_survive_saving():
 
 
 @pytest.mark.parametrize("make", [lambda: Auto("logistic"), AutoMulticlass], ids=["two classes", "several"])
-def test_named_and_indexed_rows_do_not_mix(make):
-    kinds = {"named": [{"a": 1.0}, {}], "indexed": [[1.0, 2.0], ([0], [1.0]), sp.csr_matrix([[1.0, 0.0]])]}
-    for kind, other in (("named", "indexed"), ("indexed", "named")):
+def test_kinds_of_rows_do_not_mix(make):
+    kinds = {"names": [{"a": 1.0}, {}], "vector": [[1.0, 2.0], np.ones(2)], "sparse": [([0], [1.0]), sp.csr_matrix([[1.0, 0.0]])]}
+    for kind, other in (("names", "vector"), ("vector", "sparse"), ("sparse", "names")):
         learner = make()
-        for x in kinds["named"] + kinds["indexed"]:
-            learner.predict(x)  # before the first label either will do, and none is chosen
+        for x in kinds["names"] + kinds["vector"] + kinds["sparse"]:
+            learner.predict(x)  # before the first label any will do, and none is chosen
         for x in kinds[kind]:
             learner.update(x, 1)
         header, arrays = learner.state_dict()
         resumed = type(learner).from_state(json.loads(json.dumps(header)), arrays)
         for one in (learner, resumed):
             for x in kinds[other]:
-                with pytest.raises(BadInput, match=f"its rows were {kind}"):
+                with pytest.raises(BadInput, match=f"started with {kind}"):
                     one.predict(x)
-                with pytest.raises(BadInput, match=f"its rows were {kind}"):
+                with pytest.raises(BadInput, match=f"started with {kind}"):
                     one.update(x, 0)
             after = one.state_dict()
             assert after[0] == header and all(np.array_equal(after[1][name], arrays[name]) for name in arrays)
             one.update(kinds[kind][0], 0)
 
 
-def test_whole_arrays_count_as_indexed_rows():
+def test_whole_arrays_are_not_named_rows():
     learner = Auto("squared")
     learner.update({"a": 1.0}, 1.0)
-    with pytest.raises(BadInput, match="its rows were named"):
+    with pytest.raises(BadInput, match="started with names"):
         learner.run(np.eye(2), [1.0, 2.0])
-    with pytest.raises(BadInput, match="its rows were named"):
+    with pytest.raises(BadInput, match="started with names"):
         learner.run_batch([0, 1], [0], [1.0], [1.0])
     assert learner.rounds == 1
 
 
-BAD_ROWS = [
-    [1.0, math.nan],
-    ([0], [math.inf]),
-    ([-1], [1.0]),
-    ([0.5], [1.0]),
-    ([0, 1], [1.0]),
-    {"a": math.nan},
-    {"a": None},
-    ["text"],
-    [[1.0], [2.0]],
-]
+BAD_ROWS = [[1.0, math.nan], ([0], [math.inf]), ([-1], [1.0]), ([0.5], [1.0]), ([0, 1], [1.0]), [1e200, 0.0], ["text"], [[1.0], [2.0]]]
 
 
 @pytest.mark.parametrize("x", BAD_ROWS, ids=str)
@@ -243,7 +237,7 @@ def test_without_an_intercept_no_constant_is_learned():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.lists(st.floats(-1e200, 1e200), min_size=3, max_size=3), st.floats(-1e9, 1e9)), min_size=1, max_size=40))
+@given(st.lists(st.tuples(st.lists(st.floats(-1e150, 1e150), min_size=3, max_size=3), st.floats(-1e9, 1e9)), min_size=1, max_size=40))
 def test_no_input_makes_it_nan(rounds):
     for loss in ("squared", "absolute"):
         learner = Auto(loss)
@@ -259,13 +253,13 @@ def test_several_classes_are_learned_and_the_state_resumes():
     labels = rng.integers(0, 3, size=300)
     X = centres[labels] + rng.normal(size=(300, 2))
     learner = AutoMulticlass()
-    predicted, paid = learner.run(X, np.array(["a", "b", "c"])[labels])
+    run = learner.run(X, np.array(["a", "b", "c"])[labels])
+    predicted, paid = run.predictions, run.losses
     assert np.mean(np.array(predicted[150:]) == np.array(["a", "b", "c"])[labels[150:]]) > 0.85
     assert paid[150:].mean() < 0.4
     likely = learner.predict_proba(X[0])
     assert sum(likely.values()) == pytest.approx(1.0)
-    known = paid.sum() - math.log(2) - math.log(3)  # the first class costs ln 1, the others ln 2 and ln 3
-    assert known <= learner.certificate().guarantees[0].value + 1e-9
+    assert run.mean_loss == pytest.approx(run.certificate.mean_loss, rel=1e-12)
     header, arrays = learner.state_dict()
     resumed = AutoMulticlass.from_state(json.loads(json.dumps(header)), arrays)
     learner.update(X[0], "b")
@@ -304,13 +298,16 @@ def test_the_loop_and_the_compiled_run_over_classes_agree_bit_for_bit():
     rng = np.random.default_rng(7)
     X, labels = rng.normal(size=(80, 3)), np.array(["u", "v", "w", "x", "y"])[rng.integers(0, 5, size=80)]
     batch, loop = AutoMulticlass(), AutoMulticlass()
-    predicted, paid = batch.run(X, labels)
+    run = batch.run(X, labels)
+    predicted, paid = run.predictions, run.losses
     for t in range(80):
         assert loop.predict(X[t]) == predicted[t]
         before = loop.cumulative_loss
         loop.update(X[t], str(labels[t]))
         assert loop.cumulative_loss - before == pytest.approx(paid[t], rel=1e-9)
     assert loop.predict_proba(X[0]) == batch.predict_proba(X[0])
+    assert batch.predict_many(X[:9]) == [loop.predict(x) for x in X[:9]]
+    assert batch.probabilities(X[:9]).tolist() == [list(loop.predict_proba(x).values()) for x in X[:9]]
     assert batch.classes == loop.classes == list(dict.fromkeys(labels.tolist()))
 
 
@@ -338,9 +335,16 @@ def test_the_ways_to_join_classes_are_those_of_the_formulas():
 
 def test_bad_classes_and_lengths_are_refused():
     learner = AutoMulticlass()
+    for nothing in (None, math.nan, np.float64("nan"), pd.NA, pd.NaT):
+        with pytest.raises(BadInput, match="not a class"):
+            learner.update({"a": 1.0}, nothing)
+        with pytest.raises(BadInput, match=r"y\[1\]"):
+            learner.run(np.eye(2), ["a", nothing])
+        with pytest.raises(BadInput, match="classes"):
+            AutoMulticlass(["a", nothing])
     with pytest.raises(BadInput, match="hashable"):
         learner.update({"a": 1.0}, ["list"])
-    with pytest.raises(BadInput, match="one a row"):
+    with pytest.raises(BadInput, match="one label for each"):
         learner.run(np.eye(3), ["a"])
     with pytest.raises(BadInput, match="format"):
         AutoMulticlass.from_state({"learner": "auto-multiclass"}, {})
@@ -356,3 +360,204 @@ def test_few_of_many_features_matter():
     losing = {lane.name: lane.loss for lane in run.certificate.lanes}
     assert losing["betting"] < 0.8 * min(loss for name, loss in losing.items() if name.startswith(("diagonal", "full")))
     assert run.mean_loss < 1.1 * losing["betting"] / 300
+
+
+def test_text_and_missing_values_are_features_as_for_every_learner():
+    learner = Auto("squared")
+    for t in range(40):
+        learner.update({"city": "Rome" if t % 2 else "Oslo", "age": None if t % 3 else 30.0}, float(t % 2))
+    assert set(learner.rows.names) == {"city=Rome", "city=Oslo", "age", "age?"}
+    assert learner.predict({"city": "Rome"}) > learner.predict({"city": "Oslo"})
+    assert learner.predict({"age": math.nan}) == learner.predict({"age": pd.NA})
+
+
+@each_loss
+def test_predict_many_is_the_loop(loss, options):
+    X, y = stream(loss, rounds=100)
+    names = [f"f{i}" for i in range(X.shape[1])]
+    dicts = [dict(zip(names, row)) for row in X.tolist()]
+    learner = Auto(loss, **options)
+    learner.run(dicts, y)
+    rows = [*dicts[:30], {**dicts[0], "new": 3.0}, {}, {"f1": "text"}]
+    assert learner.predict_many(rows).tolist() == [learner.predict(x) for x in rows]
+    again = Auto(loss, **options)
+    again.run(X, y)
+    assert again.predict_many(X[:30]).tolist() == learner.predict_many(dicts[:30]).tolist()
+
+
+BAD = {
+    "label": lambda X, y: (X, [*y[:59], "?"], None),
+    "mixed classes": lambda X, y: (X, [0.0, 1.0] * 29 + [-1.0, 1.0], None),
+    "nan": lambda X, y: (X, [*y[:59], math.nan], None),
+    "weight": lambda X, y: (X, y, [*np.ones(59), -1.0]),
+    "heavy": lambda X, y: (X, y, [*np.ones(59), 1e60]),
+    "feature": lambda X, y: (np.vstack([X[:59], np.full(X.shape[1], math.inf)]), y, None),
+    "text": lambda X, y: ([*map(dict, map(enumerate, X[:59].tolist())), {"a": 1e200}], y, None),
+    "length": lambda X, y: (X, y[:59], None),
+    "interrupted": lambda X, y: (X, y, None),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("trace", [0, 10])
+def test_a_run_is_all_or_nothing(loss, bad, trace, monkeypatch):
+    if bad == "mixed classes" and loss == "squared":
+        pytest.skip("not classes")
+    X, y = stream(loss, rounds=60)
+    first = [dict(enumerate(row)) for row in X[:20].tolist()] if bad == "text" else X[:20]
+    learner = Auto(loss)
+    learner.run(first, y[:20])
+    before = learner.state_dict()
+    given = BAD[bad](X, y)
+    if bad == "interrupted":
+        calls, ask = [], Auto.certificate
+
+        def stop(self):
+            calls.append(1)
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            return ask(self)
+
+        monkeypatch.setattr(Auto, "certificate", stop)
+    with pytest.raises(KeyboardInterrupt if bad == "interrupted" else BadInput) as caught:
+        learner.run(*given, trace=trace or 2 if bad == "interrupted" else trace)
+    after = learner.state_dict()
+    assert before[0] == after[0] and all(np.array_equal(before[1][name], after[1][name]) for name in before[1])
+    if bad in ("nan", "weight", "heavy", "feature"):
+        assert "[59]" in str(caught.value)
+    monkeypatch.undo()
+    learner.run(first, y[:20])
+
+
+def test_late_labels_are_learned_from_what_was_played():
+    X, y = stream("absolute", rounds=50)
+    late, now = Auto("absolute"), Auto("absolute")
+    tickets = []
+    for x, label in zip(X, y):
+        row = x.copy()
+        tickets.append(late.play(row))
+        row[:] = math.nan
+        assert tickets[-1].prediction == now.predict(x)
+        late.reveal(tickets[-1].id, label)
+        now.update(x, label)
+    assert same_state(late, now) and late.rounds == 50 and late.pending == 0
+    first, second = late.play(X[0]), late.play(X[1])
+    late.reveal(second.id, 1.0)
+    with pytest.raises(BadInput):
+        late.reveal(first.id, math.nan)
+    before = late.cumulative_loss
+    late.reveal(first.id, 7.0)
+    assert late.cumulative_loss - before == pytest.approx(abs(first.prediction - 7.0), rel=1e-9)
+    assert any("1 labels came late" in note for note in late.certificate().notes)
+    gone = late.play(X[2])
+    late.forget(gone.id)
+    with pytest.raises(BadInput):
+        late.reveal(gone.id, 1.0)
+    with pytest.raises(BadInput, match="max_pending"):
+        one = Auto("absolute", max_pending=1)
+        one.play([1.0])
+        one.play([1.0])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_plays_survive_saving(named):
+    X, y = stream("squared", rounds=30)
+    rows = [{f"f{i}": v for i, v in enumerate(x)} if named else x for x in X.tolist()]
+    for make, label in ((lambda: Auto("squared"), float), (AutoMulticlass, lambda value: "up" if value > 0.0 else "down")):
+        learner = make()
+        learner.run(rows[:20], [label(value) for value in y[:20]])
+        ticket = learner.play(rows[20])
+        learner.update(rows[21], label(y[21]))
+        header, arrays = learner.state_dict()
+        resumed = type(learner).from_state(json.loads(json.dumps(header)), arrays)
+        for one in (learner, resumed):
+            one.reveal(ticket.id, label(y[20]))
+        assert resumed.cumulative_loss == learner.cumulative_loss and resumed.pending == 0
+        assert list(resumed.predict_many(rows[:5])) == list(learner.predict_many(rows[:5]))
+        assert resumed.play(rows[0]).id == ticket.id + 1
+
+
+def test_late_classes_are_charged_with_what_was_shown():
+    learner = AutoMulticlass()
+    for t in range(30):
+        learner.update({"v": t % 3}, "xyz"[t % 3])
+    tickets = [learner.play({"v": t % 3}) for t in range(6)]
+    shown = [learner.predict_proba({"v": t % 3}) for t in range(6)]
+    for t in (3, 0, 5):
+        before = learner.cumulative_loss
+        learner.reveal(tickets[t].id, "xyz"[t % 3])
+        assert learner.cumulative_loss - before == pytest.approx(-math.log(shown[t]["xyz"[t % 3]]), rel=1e-9)
+    before = learner.cumulative_loss
+    learner.reveal(tickets[1].id, "new")
+    assert learner.cumulative_loss - before == pytest.approx(math.log(4.0))
+    assert learner.certificate().realised() <= learner.certificate().bound()
+
+
+def test_a_copy_goes_its_own_way():
+    X, y = stream("squared", rounds=60)
+    learner = Auto("squared")
+    learner.run(X[:30], y[:30])
+    for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
+        before = learner.state_dict()[1]
+        other.run(X[30:], y[30:])
+        assert all(np.array_equal(before[name], array) for name, array in learner.state_dict()[1].items())
+        assert other.rounds == 60
+    classes = AutoMulticlass([0, 1])
+    classes.run(X, y > 0)
+    other = copy.deepcopy(classes)
+    before = classes.predict_proba(X[0])
+    other.run(X, y < 0)
+    assert classes.predict_proba(X[0]) == before and other.rounds == 120
+
+
+def test_mean_losses_are_weighted_alike():
+    X, y = stream("squared", rounds=80)
+    weight = np.random.default_rng(0).random(80) * 3.0
+    learner = Auto("squared")
+    run = learner.run(X, y, weight)
+    assert run.losses == pytest.approx((run.predictions - y) ** 2, rel=1e-9)
+    mean = float(weight @ run.losses / weight.sum())
+    assert run.mean_loss == pytest.approx(mean, rel=1e-12) == learner.mean_loss
+    assert run.certificate.mean_loss == pytest.approx(mean, rel=1e-9)
+
+
+@each_loss
+def test_importances_are_the_slopes_of_the_prediction_per_spread(loss, options):
+    """Move one feature by one of its standard deviations: the prediction moves by its importance, clipping and mixing aside."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 4)) * [1.0, 100.0, 0.01, 1.0]
+    signal = X @ [1.0, 0.0, 100.0, 0.0]
+    y = np.where(signal + rng.logistic(size=400) > 0.0, 1.0, -1.0) if loss in CLASSES else signal
+    learner = Auto(loss, **options)
+    learner.run(X, y)
+    found = learner.importances()
+    assert found.shape == (4,) and (found >= 0.0).all()
+    assert found[[0, 2]].min() > 3.0 * found[[1, 3]].max()
+    if loss == "squared":
+        moved = [learner.predict(np.std(X, axis=0) * np.eye(4)[i] * 0.1) - learner.predict(np.zeros(4)) for i in range(4)]
+        assert 10.0 * np.abs(moved) == pytest.approx(found, abs=0.1)
+
+
+def test_threads_take_turns():
+    X, y = stream("squared", rounds=200)
+    learner, wrong = Auto("squared"), []
+
+    def work(part):
+        for x, label in zip(X[part], y[part]):
+            try:
+                learner.update(x, label)
+                ticket = learner.play(x)
+                learner.predict_many(X[:3])
+                learner.forget(ticket.id)
+                learner.certificate()
+            except Exception as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(slice(k, None, 4),)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and learner.rounds == 200 and learner.pending == 0
+    assert math.isfinite(learner.predict(X[0]))

@@ -5,6 +5,5 @@ from __future__ import annotations
 from burkholder.auto.certificate import AutoCertificate
 from burkholder.auto.learner import Auto
 from burkholder.auto.multiclass import AutoMulticlass
-from burkholder.auto.result import Run
 
-__all__ = ["Auto", "AutoCertificate", "AutoMulticlass", "Run"]
+__all__ = ["Auto", "AutoCertificate", "AutoMulticlass"]

@@ -1,21 +1,25 @@
 """What an Auto guarantees at this moment, from its state alone.
 
-loss ≤ loss of lane k + cost_k for every lane, and through the tangent lanes, for every |u_i| ≤ R,
-loss ≤ Σℓ(⟨u, x̂_t⟩, y_t) + 2R·Σ_i sqrt(s_i) + (radius and clipping costs) + cost_k.
-The betting lane has no such bound beforehand, but Σδŷ + R·Σ_i|g_i| can be read off its state for every R.
+Comparators are linear in x̂: |u_i| ≤ R. Every tangent lane, and the betting lane, has Σδŷ and Σδx̂ in its state, so that
+    realised   what Auto lost beyond that lane, plus Σδŷ + R·Σ_i|Σδx̂_i| of it (or −⟨u, Σδx̂⟩): convexity alone; the least over the lanes
+    corrected  what aggregating may cost against a tangent lane of radius at least R, plus its 2R·Σ_i sqrt(s_i) and its potential
+    bound      the same with the potential at what raising its radius cost, which is known in advance to be at least as much
+Rounding is charged (`charged`): realised is true of real numbers, and the other two are at least that.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from burkholder import losses
+from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
 from burkholder.auto.plan import BETTING, MIX_LOG, RADII, Plan, lane_names
+from burkholder.auto.reading import Reading
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     ETA,
@@ -23,8 +27,8 @@ from burkholder.auto.state import (
     FULL_ON,
     GAP,
     HEAVY,
-    LEARNT_LOSS,
     LOSS,
+    LOSS_REST,
     RADIUS_SCALE,
     ROUNDS,
     SURPRISE,
@@ -33,9 +37,15 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
     State,
 )
-from burkholder.auto.tangent import square_function
-from burkholder.errors import BadInput
-from burkholder.learning.certificate import Assumption, Certificate, Guarantee
+from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
+from burkholder.learning.evidence import Evidence
+from burkholder.learning.rounding import UNIT as U
+from burkholder.learning.rounding import above, more
+from burkholder.potentials import SquareRoot
+from burkholder.potentials import batch as potentials
+
+SPACE = "⟨u, x̂⟩ (x̂: each feature over its running maximum)"
+NORM = "|u_i|"
 
 
 @dataclass(frozen=True)
@@ -49,173 +59,181 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Tangent:
-    """One tangent lane: against every |u_i| ≤ radius (target units), its regret is at most `bound`.
+class Linear:
+    """What a tangent lane or the betting lane shows about linear comparators; internal units but for `radius`.
 
-    `realised` is the same quantity read off the stream, Σδŷ + R·Σ_i|g_i|: never above `bound`. Its two parts hold
-    for every radius: the regret against |u_i| ≤ r is at most `paid` + r·`slope`, by convexity alone.
+    `ahead`: what Auto lost beyond this lane, with what clipping cost the lane; rounding charged.
     """
 
-    radius: float
-    bound: float
-    realised: float
+    radius: float | None  # target units; None: the betting lane, which promises nothing
+    evidence: Evidence
+    ahead: float
+    cost: float  # what aggregating may have cost against this lane, with clipping
     potential: float
-    lane: Lane
-    paid: float
-    slope: float
-
-
-@dataclass(frozen=True)
-class Betting:
-    """The betting lane: its regret on this stream against every |u_i| ≤ R is at most `lean` + R·`push`, for every R."""
-
-    lean: float
-    push: float
-    lane: Lane
-
-    def realised(self, radius: float) -> float:
-        """Σδŷ + R·Σ_i|g_i|, and what rounding cost."""
-        return self.lean + radius * self.push
+    promise: float  # 2R·Σ sqrt(s_i)
+    jump: float  # what raising the radius cost
 
 
 @dataclass(frozen=True)
 class AutoCertificate(Certificate):
-    """A certificate with every lane's loss, and a regret bound for every radius."""
+    """A certificate with every lane's loss, and the regret against linear comparators of every radius, or any one of them."""
 
     lanes: tuple[Lane, ...] = ()
-    tangents: tuple[Tangent, ...] = ()
-    betting: Betting | None = None
-    learnt_loss: float = 0.0  # with labels brought in from far outside, as the lanes learned them
+    linear: tuple[Linear, ...] = field(default=(), repr=False)
+    sizes: charged.Sizes | None = field(default=None, repr=False)
+    units: tuple[float, float] = (1.0, 1.0)  # of labels and of losses
+    brought_in: int = 0  # labels from far outside, which were learned from nearer by
+    reading: Reading | None = field(default=None, repr=False)
+    slot_of: Any = field(default=None, repr=False)
+    intercept: bool = True
 
-    def bound(self, radius: float) -> float:
-        """The regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at most this."""
-        if not (math.isfinite(radius) and radius >= 0.0):
-            raise BadInput("radius", radius, "give a finite number ≥ 0")
-        reaching = [t.bound + t.lane.cost for t in self.tangents if t.radius >= radius * (1.0 - 1e-12)]
-        if self.betting is not None:
-            reaching.append(self.betting.realised(radius) + self.betting.lane.cost)
-        return min(reaching)
+    def _whom(self, w: Any, radius: float | None) -> tuple[Any, float]:
+        """(u over the slots or None, the largest |u_i|), both in internal units."""
+        if w is None:
+            asked = radius if radius is not None else (self.comparators.radius or 0.0)
+            return None, more(asked / self.units[0])
+        assert self.reading is not None
+        u = self.reading.comparator(w, self.intercept, len(self.linear[0].evidence.g), self.slot_of)
+        return u, more(charged.largest_entry(u) / self.units[0])
 
-    def realised(self, radius: float) -> float:
-        """What this very stream shows: the regret against every linear u with |u_i| ≤ radius (of x̂; target units) is at
-        most this, for any radius, and never more than `bound` promises.
+    def _realised(self, whom: tuple[Any, float]) -> float:
+        return math.inf if self.brought_in else self._shown(whom)
 
-        A tangent lane's regret is at most Σδŷ − ⟨u, Σδx̂⟩ (convexity), and what Auto lost beyond that lane is known.
-        Where labels were brought in from far outside, it holds for the losses with those labels so clipped.
-        """
-        if not (isinstance(radius, (int, float, np.number)) and math.isfinite(radius) and radius >= 0):
-            raise BadInput("radius", radius, "give a finite number ≥ 0")
-        shown = [self.learnt_loss - t.lane.loss + t.paid + radius * t.slope for t in self.tangents]
-        if self.betting is not None:
-            shown.append(self.learnt_loss - self.betting.lane.loss + self.betting.realised(radius))
-        return min(shown)
+    def _shown(self, whom: tuple[Any, float]) -> float:
+        """The realised regret, for the losses with labels as they were learned."""
+        u, largest = whom
+        found = math.inf
+        for lane in self.linear:
+            if u is None:
+                regret = lane.evidence.over(largest * math.fsum(np.abs(lane.evidence.g)), largest)
+            else:
+                # u over the unit of labels is rounded: one more unit in the last place of every coordinate
+                inner = u / self.units[0]
+                regret = above(lane.evidence.against(inner), 2.0 * U * largest * math.fsum(np.abs(lane.evidence.g)))
+            found = min(found, above(lane.ahead, regret))
+        if self.sizes is not None:
+            found = above(found, charged.comparators(self.sizes, largest))
+        return charged.scaled(found, self.units[1])
+
+    def _reaching(self, largest: float) -> list[Linear]:
+        radius = largest * self.units[0] * (1.0 - 1e-12)
+        return [lane for lane in self.linear if lane.radius is not None and lane.radius >= radius]
+
+    def _corrected(self, whom: tuple[Any, float]) -> float:
+        found = [lane.cost + lane.potential + lane.promise for lane in self._reaching(whom[1])]
+        return charged.scaled(min(found, default=math.inf), self.units[1])
+
+    def _promised(self, whom: tuple[Any, float]) -> float:
+        found = [lane.cost + lane.jump + lane.promise for lane in self._reaching(whom[1])]
+        return charged.scaled(min(found, default=math.inf), self.units[1])
 
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
         data["lanes"] = [vars(lane).copy() for lane in self.lanes]
-        data["tangents"] = [
-            {"radius": t.radius, "bound": t.bound + t.lane.cost, "realised": t.realised + t.lane.cost} for t in self.tangents
+        data["radii"] = [
+            {"radius": r, "bound": _told(self.bound(radius=r)), "realised": _told(self.realised(radius=r))}
+            for r in (lane.radius for lane in self.linear)
+            if r is not None
         ]
-        if self.betting is not None:
-            data["betting"] = {"lean": self.betting.lean + self.betting.lane.cost, "push": self.betting.push}
         return data
 
 
-def certify(plan: Plan, state: State, loss: Any, unit: float) -> AutoCertificate:
-    """The certificate of a state; `unit` is what one unit of internal loss is worth."""
+def _told(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[int, float], pending: int) -> AutoCertificate:
+    """The certificate of a state. late: how many labels came late, and what those rounds paid, in internal units."""
     s = state.scalars
-    rounds = int(s[ROUNDS])
-    costs = lane_costs(plan, state)
-    paid = state.lane_loss - np.log(state.likelihood)
+    label_unit = float(s[UNIT])
+    unit = label_unit**loss.degree
+    size = charged.sizes(plan, state, loss, late[1])
+    lost = state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
+    learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
+    behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(plan.lanes)])
+    costs = np.maximum(lane_costs(plan, state), behind)
     lanes = tuple(
-        Lane(name, float(paid[k]) * unit, float(costs[k]) * unit, float(state.weight[k])) for k, name in enumerate(lane_names(plan))
+        Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(state.weight[k])) for k, name in enumerate(lane_names(plan))
     )
-    tangents = tuple(_tangent(plan, state, k, unit, lanes[plan.tangents + k]) for k in range(len(RADII)))
-    betting = _betting(plan, state, unit, lanes[plan.tangents + BETTING])
+    linear = tuple(_linear(plan, state, size, k, float(behind[plan.tangents + k]), float(costs[plan.tangents + k])) for k in range(4))
     clipped = int(s[CLIPPED_LABELS])
-    best = min(lanes, key=lambda lane: lane.loss + lane.cost)
-    learnt = float(s[LEARNT_LOSS]) * unit
-    guarantees = [
-        Guarantee(
-            "against the lanes",
-            f"cumulative loss ≤ this: loss of '{best.name}' ({best.loss:.6g}) + its cost",
-            best.loss + best.cost,
-            clipped == 0 or learnt == float(s[LOSS]) * unit,
-        ),
-        Guarantee("realised", "cumulative loss − smallest loss of a lane", learnt - min(t.loss for t in lanes)),
-    ]
-    for t in tangents:
-        guarantees.append(
-            Guarantee(
-                f"regret, |u_i| ≤ {t.radius:g}",
-                f"loss − loss of any linear ⟨u, x̂⟩ ≤ this; shown by this very stream: {t.realised + t.lane.cost:.6g}",
-                t.bound + t.lane.cost,
-                clipped == 0,
-            )
-        )
-    guarantees.append(
-        Guarantee(
-            "regret, any |u_i| ≤ R",
-            f"loss − loss of any linear ⟨u, x̂⟩ ≤ this + R·{betting.push:.6g}, shown by this very stream",
-            betting.lean + betting.lane.cost,
-            clipped == 0,
-        )
-    )
-    return AutoCertificate(
+    whom = Comparators(SPACE, NORM, linear[1].radius)
+    certificate = AutoCertificate(
         learner="auto",
         loss=losses.name(loss),
-        rounds=rounds,
-        cumulative_loss=float(s[LOSS]) * unit,
-        potential=tangents[1].potential,
-        guarantees=tuple(guarantees),
+        rounds=int(s[ROUNDS]),
+        cumulative_loss=float(s[LOSS] + s[LOSS_REST]) * unit,
+        weight=float(s[WEIGHT_SUM]),
+        potential=linear[1].potential * unit,
+        comparators=whom,
         assumptions=_assumptions(plan, clipped),
-        notes=_notes(plan, state, unit),
+        notes=_notes(plan, state, unit, late[0], pending),
         lanes=lanes,
-        tangents=tangents,
-        betting=betting,
-        learnt_loss=learnt,
+        linear=linear,
+        sizes=size,
+        units=(label_unit, unit),
+        brought_in=clipped,
+        reading=reading,
+        slot_of=state.slot_of,  # slots given out later lie beyond the features of this certificate
+        intercept=bool(plan.intercept),
     )
+    object.__setattr__(certificate, "others", _others(certificate, behind * unit))
+    return certificate
 
 
 def lane_costs(plan: Plan, state: State) -> np.ndarray:
-    """How much more than each lane the aggregate may have lost, in internal units."""
+    """How much more than each lane the aggregate may have lost, in internal units.
+
+    Weights are changed by factors within 64u of what is meant, so that n rounds move (1/η)·ln w by at most 64nu/η.
+    """
     s = state.scalars
     if s[ETA] == 0.0:  # so far every lane lost the same
         return np.zeros(plan.lanes)
     surprise = np.log(1.0 / state.prior[: plan.lanes])
-    return (surprise + SHARE * math.log(s[ROUNDS] + 1.0)) / s[ETA] + s[GAP] + s[SURPRISE]
+    n = float(s[ROUNDS])
+    paid = (surprise + SHARE * math.log(n + 1.0) + 64.0 * n * U) / s[ETA]
+    return (paid + s[GAP] + s[SURPRISE]) * (1.0 + 4.0 * n * U)
 
 
-def _tangent(plan: Plan, state: State, k: int, unit: float, lane: Lane) -> Tangent:
-    at, features = 16 * plan.groups, int(state.scalars[FEATURES])
-    g, s = state.lanes[:features, at + k], state.lanes[:features, at + 4 + k]
-    radius = RADII[k] * float(state.scalars[RADIUS_SCALE])
-    extra = float(state.clip_cost[k]) + (_log_clip(state) if plan.mixing == MIX_LOG else 0.0)
-    bound = 2.0 * radius * float(np.sqrt(s).sum()) + float(state.jump[k]) + extra
-    paid, slope = float(state.bias[k]) + extra, float(np.abs(g).sum())
-    potential = float(state.bias[k]) + radius * sum(square_function(a, b) for a, b in zip(g, s))
-    label_unit = float(state.scalars[UNIT])
-    return Tangent(
-        radius=radius * label_unit,
-        bound=bound * unit,
-        realised=(paid + radius * slope) * unit,
-        potential=potential * unit,
-        lane=lane,
-        paid=paid * unit,
-        slope=slope * unit / label_unit,
+def _linear(plan: Plan, state: State, size: charged.Sizes, k: int, behind: float, cost: float) -> Linear:
+    """The evidence of lane k; what Auto lost beyond it is `behind`."""
+    s, at, features = state.scalars, 16 * plan.groups, int(state.scalars[FEATURES])
+    clipping = more(float(state.clip_cost[k]) + (log_clip(state) if plan.mixing == MIX_LOG else 0.0), size.rounds)
+    evidence = charged.evidence(plan, state, size, k)
+    if k == BETTING:
+        return Linear(None, evidence, above(behind, clipping), above(cost, clipping), 0.0, math.inf, 0.0)
+    radius = RADII[k] * float(s[RADIUS_SCALE])
+    g, square = evidence.g, state.lanes[:features, at + 4 + k]
+    promise = more(2.0 * radius * math.fsum(np.sqrt(square)), features)
+    return Linear(
+        radius=radius * float(s[UNIT]),
+        evidence=evidence,
+        ahead=above(behind, clipping),
+        cost=above(cost, clipping, evidence.over(0.0, radius) - evidence.a),
+        potential=evidence.a + radius * math.fsum(potentials.value(SquareRoot(1.0, 2.0), np.abs(g), square)),
+        promise=promise,
+        jump=float(state.jump[k]),
     )
 
 
-def _log_clip(state: State) -> float:
+def log_clip(state: State) -> float:
     """What clipping log-odds to ±30 cost any lane at most."""
     return float(state.scalars[WEIGHT_SUM]) * math.log1p(math.exp(-30.0))
 
 
-def _betting(plan: Plan, state: State, unit: float, lane: Lane) -> Betting:
-    at, features = 16 * plan.groups + BETTING, int(state.scalars[FEATURES])
-    push = float(np.abs(state.lanes[:features, at]).sum()) / float(state.scalars[UNIT])
-    lean = float(state.bias[BETTING]) + float(state.clip_cost[BETTING])
-    return Betting(lean * unit, push * unit, lane)
+def _others(certificate: AutoCertificate, behind: np.ndarray) -> tuple[Guarantee, ...]:
+    """What is known about the lanes, and about labels that were brought in."""
+    best = min(range(len(behind)), key=lambda k: certificate.lanes[k].loss)
+    lane, held = certificate.lanes[best], certificate.brought_in == 0
+    lines = [
+        Guarantee("cost of aggregating", "known in advance", lane.cost, held, Comparators(f"the best lane, {lane.name}")),
+        Guarantee("lost to it", "on this very stream", float(behind[best]), held, Comparators(f"the best lane, {lane.name}")),
+    ]
+    if not held:
+        whom = Comparators(f"{SPACE}, on the labels as they were learned,", NORM, certificate.comparators.radius)
+        shown = certificate._shown(certificate._whom(None, None))
+        lines.append(Guarantee("realised regret, labels brought in", "read off this very stream", shown, True, whom))
+    return tuple(lines)
 
 
 def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:
@@ -233,15 +251,14 @@ def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:
     )
 
 
-def _notes(plan: Plan, state: State, unit: float) -> tuple[str, ...]:
+def _notes(plan: Plan, state: State, unit: float, late: int, pending: int) -> tuple[str, ...]:
     s = state.scalars
-    notes = ["comparators are linear in x̂: each feature over its running maximum" + (", and the constant 1" if plan.intercept else "")]
+    notes = ["x̂ is taken when the label comes" + ("; the constant 1 is one of its coordinates" if plan.intercept else "")]
     if plan.mixing == MIX_LOG:
-        notes.append(f"clipping log-odds to ±30 cost at most {_log_clip(state):.2g}, included in the regret bounds")
+        notes.append(f"clipping log-odds to ±30 cost at most {log_clip(state):.2g}, included")
     elif not plan.steep:
         notes.append(
-            f"clipping to the range of labels seen cost a tangent lane at most "
-            f"{float(state.clip_cost.max()) * unit:.3g}, included in the regret bounds"
+            f"clipping to the range of labels seen cost a tangent lane at most {float(state.clip_cost.max()) * unit:.3g}, included"
         )
     if s[SURPRISES] > 0:
         cause = "a weight above 1" if plan.mixing == MIX_LOG else "a label outside the range seen or a weight above 1"
@@ -249,8 +266,12 @@ def _notes(plan: Plan, state: State, unit: float) -> tuple[str, ...]:
             f"{int(s[SURPRISES])} rounds paid more than the aggregation promises ({cause}): "
             f"{float(s[SURPRISE]) * unit:.4g} in all, measured and included in every cost"
         )
+    if late:
+        notes.append(f"{late} labels came late: each round is charged with the prediction that was shown")
     if s[HEAVY] > 0:
         notes.append(f"{int(s[HEAVY])} rounds had a weight above 1")
     if plan.full_lanes and s[FULL_ON] == 0.0:
         notes.append("the full-covariance lanes became their diagonal twins when the features were too many")
+    if pending:
+        notes.append(f"{pending} predictions still wait for their labels and are not counted")
     return tuple(notes)

@@ -3,37 +3,60 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import features, kernel, rows
+from burkholder.auto import features, kernel
 from burkholder.auto.certificate import AutoCertificate, certify
-from burkholder.auto.plan import MIX_LOG, Plan, plan_for
-from burkholder.auto.result import Run
+from burkholder.auto.importance import importances
+from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
+from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.room import tables_of
-from burkholder.auto.state import ETA, FEATURES, HIGH, LOSS, LOW, ROUNDS, UNIT, State, copied, grown, new_state, new_work
+from burkholder.auto.state import (
+    ETA,
+    FEATURES,
+    HIGH,
+    LEARNT_LOSS,
+    LEARNT_REST,
+    LOSS,
+    LOSS_REST,
+    LOW,
+    ROUNDS,
+    SURPRISE,
+    UNIT,
+    WEIGHT_SUM,
+    State,
+    copied,
+    grown,
+    new_state,
+    new_work,
+)
+from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.rounding import add
+from burkholder.learning.runs import Run
+from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
-TINY = 1e-140  # smaller labels are taken for 0, larger ones than HUGE overflow when squared
-HUGE = 1e140
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
-class Auto:
+class Auto(OnlineLearner):
     """Online linear prediction without tuning: several lanes in one pass, aggregated with a guarantee.
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
-    (with its options) or as a record of burkholder.losses. Rows are dense (list, array), sparse (indices, values),
-    or dicts of named features (one learner keeps to dicts, or to indices); names may appear at any time, text becomes
-    an indicator. Features need no scaling.
+    (with its options) or as a record of burkholder.losses. Rows are vectors (list, array), sparse (indices, values),
+    or dicts of named features (one learner keeps to one kind); names may appear at any time, text becomes
+    an indicator, a missing value a feature of its own. Features need no scaling.
 
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
-    features, lanes with full covariance run too (0: never).
+    features, lanes with full covariance run too (0: never). max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")
     >>> for t in range(200):
@@ -43,8 +66,10 @@ class Auto:
     ...     learner.update(x, y)
     >>> abs(learner.predict({"warm": 1, "hour": 3}) - 5.0) < 0.1
     True
+    >>> ticket = learner.play({"warm": 0, "hour": 4})
+    >>> learner.reveal(ticket.id, 3.0)
     >>> learner.certificate().rounds
-    200
+    201
     """
 
     def __init__(
@@ -55,59 +80,96 @@ class Auto:
         low: float | None = None,
         high: float | None = None,
         full_features: int = 64,
+        max_pending: int = MAX_PENDING,
         **options: float,
     ) -> None:
+        super().__init__(max_pending)
         self.loss = losses.get(loss, **options)
-        if isinstance(self.loss, losses.Custom):
+        if not self.loss.compiled:
             raise BadInput("loss", "custom", f"Auto's loops are compiled; use one of {', '.join(losses.LOSSES)}")
-        self.low, self.high = _check_range(self.loss, low, high)
-        if isinstance(full_features, bool) or int(full_features) != full_features or full_features < 0:
+        self.targets = Targets(self.loss, low, high)
+        if isinstance(full_features, bool) or not isinstance(full_features, (int, np.integer)) or full_features < 0:
             raise BadInput("full_features", full_features, "give a whole number ≥ 0")
-        self.plan: Plan = plan_for(self.loss, bool(intercept), self.low is not None, int(full_features))
+        self.plan: Plan = plan_for(self.loss, bool(intercept), self.targets.low is not None, int(full_features))
         self.state: State = new_state(self.plan)
-        self.names = rows.Names()
-        self._unit_known = losses.is_classification(self.loss)
-        self._tabled: tuple[Any, Any, Any] = (None, None, None)
+        self.reading = Reading()
+        self._unit_known = self.loss.classes
+        self._late = 0  # labels that came after others had been learned
+        self._late_size = 0.0  # Σ of what such rounds paid, then and now, in internal units
         self._begin()
-        self._fit_work(1)
+        self._ready()
 
     def _begin(self) -> None:
-        scalars = self.state.scalars
+        scalars, low, high = self.state.scalars, self.targets.low, self.targets.high
         scalars[ETA] = 1.0 if self.plan.mixing == MIX_LOG else 0.0
-        if self.low is not None and self.high is not None:
-            scalars[UNIT] = max(abs(self.low), abs(self.high))
-            scalars[LOW], scalars[HIGH] = self.low / scalars[UNIT], self.high / scalars[UNIT]
+        if low is not None and high is not None:
+            scalars[UNIT] = max(abs(low), abs(high))
+            scalars[LOW], scalars[HIGH] = low / scalars[UNIT], high / scalars[UNIT]
             self._unit_known = True
+
+    def _ready(self) -> None:
+        """Everything that is not part of the state but made from it."""
+        self.work = new_work(self.plan, len(self.state.stat), 1 + len(self.state.stat))
+        self._tabled: Any = None
+        self._inner = self.loss.scaled(float(self.state.scalars[UNIT]))  # for labels in internal units
+        # one row at a time: its ends, label and weight in, prediction and loss out
+        self._ends, self._given, self._weighed, self._out, self._paid = np.zeros(2, np.int64), *(np.zeros(1) for _ in range(4))
+
+    # --- what it knows of itself -----------------------------------------------------------------------------
+    @property
+    def rows(self) -> Any:
+        """How rows are read: the kind seen first, and the names."""
+        return self.reading.rows
 
     @property
     def rounds(self) -> int:
-        """How many labels were seen."""
+        """How many labels were learned."""
         return int(self.state.scalars[ROUNDS])
 
     @property
     def cumulative_loss(self) -> float:
         """The progressive loss so far, in the target's own units, rounds weighted as given."""
-        return float(self.state.scalars[LOSS]) * self._loss_unit()
+        return float(self.state.scalars[LOSS] + self.state.scalars[LOSS_REST]) * self._loss_unit
 
     @property
     def mean_loss(self) -> float:
-        """Progressive loss a round; NaN before the first."""
-        return self.cumulative_loss / self.rounds if self.rounds else math.nan
+        """Σ weight·loss over Σ weight; NaN before the first round."""
+        total = float(self.state.scalars[WEIGHT_SUM])
+        return self.cumulative_loss / total if total else math.nan
 
+    @property
+    def _loss_unit(self) -> float:
+        """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
+        return float(self.state.scalars[UNIT]) ** self.loss.degree
+
+    def certificate(self) -> AutoCertificate:
+        """What holds now: the loss against linear comparators, and against every lane."""
+        with self._lock:
+            return certify(self.plan, self.state, self.loss, self.reading, (self._late, self._late_size), self.pending)
+
+    def importances(self) -> Any:
+        """How far one standard deviation of each feature moves the prediction: by name, or as an array over the indices.
+
+        >>> learner = Auto(loss="squared")
+        >>> for t in range(100):
+        ...     learner.update({"a": t % 2, "b": t % 3}, 5.0 * (t % 2))
+        >>> found = learner.importances()
+        >>> bool(found["a"] > 2.0 > found["b"])
+        True
+        """
+        with self._lock:
+            return self.reading.by_feature(importances(self.plan, self.state), self.state.slot_of)
+
+    # --- one round -------------------------------------------------------------------------------------------
     def predict(self, x: Any) -> float:
         """The prediction for one row (log-odds for the logistic loss). Changes nothing."""
-        ids, values = rows.row(x, self.names, grow=False)
-        return self._predict(ids, values)
-
-    def predict_many(self, X: Any) -> NDArray[np.float64]:
-        """`predict` for every row of a scipy sparse matrix or dense array, compiled. Changes nothing."""
-        self.names.keep_to("indexed", grow=False)
-        indptr, indices, values = rows.matrix(X)
-        return self._predictions(indptr, rows.large_ids(indices, self.names, grow=False), values)
+        with self._lock:
+            known = self.reading.known(x)
+            return self._forecast(*(self.reading.places(self._read(x))[:2] if known is None else known))
 
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
-        if not isinstance(self.loss, losses.Logistic):
+        if not self.loss.odds:
             raise BadInput("loss", losses.name(self.loss), "probabilities need the logistic loss")
         margin = self.predict(x)
         e = math.exp(-abs(margin))
@@ -115,45 +177,154 @@ class Auto:
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """Learn from one row and its label; a bad row or label raises BadInput and changes nothing."""
-        label, w = self._label(y), _check_weight(weight)
-        rows.row(x, self.names, grow=False)  # refuse a bad row before any of its names is taken in
-        ids, values = rows.row(x, self.names, grow=True)
-        self._learn(np.array([0, len(ids)]), ids, values, np.array([label]), np.array([w]))
+        with self._lock:
+            known = self.reading.known(x)
+            if known is not None:
+                self._round(*known, *self.targets.one(y, weight, self._unit))
+                return
+            self._learn(self._read(x), None, y, checked_weight(weight), 0)
 
-    def run(self, X: Any, y: Any, weight: Any = None) -> Run:
-        """Predict, then learn, on every row of a scipy sparse matrix or dense array: the loop, compiled.
+    def _read(self, x: Any) -> Any:
+        return self.reading.read(x)
 
-        >>> X = np.random.default_rng(0).normal(size=(500, 3))
-        >>> run = Auto(loss="squared").run(X, X @ [1.0, -2.0, 0.5])
-        >>> bool(run.losses[-100:].mean() < 0.01)
-        True
+    def _play(self, row: Any) -> tuple[float, float]:
+        yhat = self._forecast(*self.reading.places(row)[:2])
+        return yhat, yhat
+
+    def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
+        label, importance = self.targets.one(y, weight, self._unit)
+        indices, values, new = self.reading.places(row)
+        self.reading.keep(row.kind, len(values), new)
+        learnt = self._tamed(label) if late else label
+        self._round(indices, values, label, importance)
+        if late:
+            self._charge_late(float(memo), label, learnt, importance)
+
+    def _forecast(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+        self._ends[1] = len(indices)
+        out = self._out
+        kernel.run_rows(*self._arrays(), self._inner, self._ends, indices, values, out, out, out, out, False)
+        return float(out[0])
+
+    def _round(self, indices: NDArray[np.int64], values: NDArray[np.float64], label: float, weight: float) -> None:
+        """Predict and learn one row, whose label is checked; self._out and self._paid hold what was played and paid."""
+        self._make_room(indices)
+        if not self._unit_known and label != 0.0:
+            self._know_unit(label)
+        self._ends[1], self._given[0], self._weighed[0] = len(indices), label / self.state.scalars[UNIT], weight
+        arrays = self._arrays()
+        kernel.run_rows(*arrays, self._inner, self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True)
+
+    def _tamed(self, label: float) -> float:
+        """The label as the lanes would learn it now."""
+        if self.plan.kinds[0] == LOGISTIC or not self._unit_known:
+            return label
+        unit = float(self.state.scalars[UNIT])
+        inside = kernel.tame(self.plan, self.state, label / unit)
+        return label if inside == label / unit else float(inside) * unit
+
+    def _charge_late(self, shown: float, label: float, learnt: float, weight: float) -> None:
+        """The loss of a late round is that of the prediction that was shown, not of the one the lanes make now.
+
+        The difference goes into both sums of losses; where it is positive, into what aggregating may have cost, so that
+        every inequality about the lanes' losses stays true.
         """
-        indptr, indices, values = rows.matrix(X)
-        labels, weights = self._labels(y), _weights(weight, len(indptr) - 1)
-        if len(labels) != len(indptr) - 1:
-            raise BadInput("y", f"{len(labels)} labels", f"give one a row: {len(indptr) - 1}")
-        self.names.keep_to("indexed", grow=True)
-        indices = rows.large_ids(indices, self.names, grow=True)
-        yhat, losses_ = self._learn(indptr, indices, values, labels, weights)
-        return Run(yhat, losses_, labels, self.certificate())
+        now, unit, scalars = float(self._out[0]), self._loss_unit, self.state.scalars
+        then = [weight * losses.value(self.loss, shown, y) / unit for y in (label, learnt)]
+        paid = [weight * losses.value(self.loss, now, y) / unit for y in (label, learnt)]
+        add(scalars, LOSS, LOSS_REST, then[0] - paid[0])
+        add(scalars, LEARNT_LOSS, LEARNT_REST, then[1] - paid[1])
+        scalars[SURPRISE] += max(0.0, then[1] - paid[1])
+        self._late += 1
+        self._late_size += max(then) + max(paid)
+
+    # --- many rows -------------------------------------------------------------------------------------------
+    def _table(self, X: Any) -> Any:
+        return self.reading.table(X)
+
+    def _targets(self, y: Any, rows: int) -> NDArray[np.float64]:
+        return self.targets.many(y, rows, self._unit)
+
+    def _predict_many(self, table: Any) -> NDArray[np.float64]:
+        return kernel.predict_rows(self._arrays(), self._inner, (table.indptr, table.indices, table.values))
+
+    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+        self.targets.check_weights(weights)
+        return super()._recorded(table, targets, weights, trace)
+
+    def _run(self, table: Any, targets: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Stretch:
+        yhat, paid = self._rounds_of(table, targets, weights)
+        if weights is not None:
+            paid = losses_of(self.loss, yhat, targets)
+        return Stretch(yhat, paid)
+
+    def _rounds_of(
+        self, table: Any, targets: NDArray[np.float64], weights: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self.reading.keep_table(table)
+        self._make_room(table.indices[table.indptr[0] : table.indptr[-1]])
+        labels = np.where(np.abs(targets) < TINY, 0.0, targets)
+        if not self._unit_known and np.any(labels != 0.0):
+            self._know_unit(float(labels[np.flatnonzero(labels)[0]]))
+        weight = np.ones(len(labels)) if weights is None else weights
+        rows = (table.indptr, table.indices, table.values)
+        yhat, paid = kernel.learn_rows(self._arrays(), self._inner, rows, labels / self.state.scalars[UNIT], weight)
+        return yhat, paid * self._loss_unit
 
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> NDArray[np.float64]:
         """Predictions for a chunk of sparse rows (CSR arrays), each made before its label is learned."""
-        starts = rows.check_ids(indptr, "indptr")
-        ids, numbers = rows.check_ids(indices), rows.numbers(values, "values")
-        labels = self._labels(y)
-        if len(starts) != len(labels) + 1 or starts[0] != 0 or starts[-1] != len(ids) or np.any(np.diff(starts) < 0):
-            raise BadInput("indptr", indptr, "it must rise from 0 to len(indices), with one entry more than y")
-        if len(ids) != len(numbers):
-            raise BadInput("values", f"{len(numbers)} values", f"give one for each of the {len(ids)} indices")
-        weights = _weights(weight, len(labels))
-        self.names.keep_to("indexed", grow=True)
-        return self._learn(starts, rows.large_ids(ids, self.names, grow=True), numbers, labels, weights)[0]
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            targets, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
+            self.targets.check_weights(weights)
+            return self._rounds_of(table, targets, weights)[0]
 
-    def certificate(self) -> AutoCertificate:
-        """What holds now: the loss against every lane, and against linear comparators."""
-        return certify(self.plan, self.state, self.loss, self._loss_unit())
+    # --- room ------------------------------------------------------------------------------------------------
+    @property
+    def _unit(self) -> float | None:
+        return float(self.state.scalars[UNIT]) if self._unit_known else None
 
+    def _know_unit(self, label: float) -> None:
+        # until then every label and so every weight was 0: nothing has to be converted
+        self.state.scalars[UNIT] = abs(label)
+        self._unit_known, self._inner = True, self.loss.scaled(abs(label))
+
+    def _arrays(self) -> tuple[Any, Any, Any]:
+        """What the loops read; made anew when an array was replaced."""
+        known = self._tabled
+        if known is None or known[0] is not self.state or known[1] is not self.work:
+            self._tabled = known = (self.state, self.work, tables_of(self.plan, self.state, self.work))
+        return known[2]
+
+    def _make_room(self, ids: NDArray[np.int64]) -> None:
+        """Grow the arrays for what these rows can bring, so that the compiled loop never has to."""
+        if not ids.size:
+            return
+        top, have = int(ids.max()) + 1, int(self.state.scalars[FEATURES])
+        if top > len(self.state.slot_of):
+            self.state = grown(self.plan, self.state, 0, top)
+        new = min(ids.size, top)
+        if have + new > len(self.state.stat):
+            if new > SPARE:  # otherwise not worth counting
+                new = int(features.count_unseen(self.state.slot_of, np.ascontiguousarray(ids, np.int64)))
+            self.state = grown(self.plan, self.state, have + new, top)
+        if len(self.work.mark) < len(self.state.stat):
+            self.work = new_work(self.plan, len(self.state.stat), 1 + len(self.state.stat))
+
+    def _undo(self) -> Callable[[], None]:
+        """Arrays and names as they are; plays and settings are not touched by a run."""
+        arrays = [array.copy() for array in self.state]
+        names, late = self.reading.mark(), (self._unit_known, self._late, self._late_size)
+
+        def back() -> None:
+            self.state = State(*(copied(array) for array in arrays))
+            self.reading.back_to(names)
+            self._unit_known, self._late, self._late_size = late
+            self._ready()
+
+        return back
+
+    # --- saved and copied ------------------------------------------------------------------------------------
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays): plain data for JSON, and numpy arrays. `from_state` resumes bit for bit."""
         header = {
@@ -162,12 +333,15 @@ class Auto:
             "loss": losses.name(self.loss),
             "options": dict(self.loss._asdict()),
             "intercept": bool(self.plan.intercept),
-            "low": self.low,
-            "high": self.high,
+            "low": self.targets.low,
+            "high": self.targets.high,
             "full_features": self.plan.full_features,
+            "max_pending": self.max_pending,
             "unit_known": self._unit_known,
-            "names": list(self.names.ids),
-            "rows": self.names.kind,
+            "late": [self._late, self._late_size],
+            "rows": self.reading.to_dict(),
+            "tickets": self._tickets.issued,
+            "pending": [[id, played.memo, played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
         return header, {name: array.copy() for name, array in self.state._asdict().items()}
 
@@ -176,140 +350,32 @@ class Auto:
         """The learner that `state_dict` described."""
         if header.get("learner") != "auto" or header.get("format") != FORMAT:
             raise BadInput("header", header.get("learner"), f"give the state of an Auto, format {FORMAT}")
-        learner = cls(
-            header["loss"],
-            intercept=header["intercept"],
-            low=header["low"],
-            high=header["high"],
-            full_features=header["full_features"],
-            **header["options"],
-        )
+        given = {name: header[name] for name in ("intercept", "low", "high", "full_features", "max_pending")}
+        learner = cls(header["loss"], **given, **header["options"])
         missing = set(State._fields) - set(arrays)
         if missing:
             raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
-        copies = {name: copied(arrays[name]) for name in State._fields}
-        learner.state = State(**copies)
-        learner.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
-        learner._unit_known = header["unit_known"]
-        learner._fit_work(1)
+        learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
+        learner.reading = Reading.from_dict(header["rows"])
+        learner._unit_known = bool(header["unit_known"])
+        learner._late, learner._late_size = int(header["late"][0]), float(header["late"][1])
+        learner._tickets.issued = int(header["tickets"])
+        learner._tickets.waiting = {int(id): Played(row_in(row), float(shown), int(when)) for id, shown, when, row in header["pending"]}
+        learner._ready()
         return learner
 
-    @property
-    def _degree(self) -> int:
-        """The loss of labels twice as large is 2^degree times as large."""
-        return 2 if isinstance(self.loss, (losses.Squared, losses.Huber)) else 1
+    def __getstate__(self) -> dict[str, Any]:
+        # addresses of this very learner's arrays must not reach a copy
+        return {**super().__getstate__(), "work": None, "_tabled": None}
 
-    def _loss_unit(self) -> float:
-        """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
-        return float(self.state.scalars[UNIT]) ** self._degree
-
-    def _inner_loss(self) -> Any:
-        """The loss for labels in internal units: thresholds are divided by the unit of the labels too."""
-        if isinstance(self.loss, (losses.Huber, losses.EpsilonInsensitive)):
-            return type(self.loss)(self.loss[0] / float(self.state.scalars[UNIT]))
-        return self.loss
-
-    def _label(self, y: Any) -> float:
-        label = losses.label(self.loss, y)
-        if abs(label) > HUGE and self._degree == 2:
-            raise BadInput("y", y, f"its square overflows; divide the targets so that they stay below {HUGE:g}")
-        if self.low is not None and self.high is not None and not self.low <= label <= self.high:
-            raise BadInput("y", y, f"targets must lie in [{self.low:g}, {self.high:g}], the range given")
-        return label
-
-    def _labels(self, y: Any) -> NDArray[np.float64]:
-        labels = np.asarray(y)
-        if labels.ndim != 1:
-            raise BadInput("y", labels.shape, "give one label a row")
-        good = np.zeros(len(labels), dtype=bool)
-        if labels.dtype.kind in "biuf":
-            numbers = labels.astype(np.float64)
-            if losses.is_classification(self.loss):
-                good = (numbers == 1.0) | (numbers == -1.0) | (numbers == 0.0)
-            elif self.low is not None and self.high is not None:
-                good = (numbers >= self.low) & (numbers <= self.high)
-            else:
-                good = np.abs(numbers) <= (HUGE if self._degree == 2 else np.finfo(np.float64).max)
-        if not good.all():
-            for label in np.unique(labels[~good]):  # refuses the first bad one; text may hold numbers
-                self._label(label)
-            numbers = labels.astype(np.float64)
-        return np.where(numbers == 1.0, 1.0, -1.0) if losses.is_classification(self.loss) else numbers
-
-    def _predict(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-        return float(self._predictions(np.array([0, len(ids)]), ids, values)[0])
-
-    def _predictions(self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
-        if longest + 1 + int(self.state.dense_count[0]) > len(self.work.slot) - 8:  # the last eight are filled up
-            self._fit_work(longest)
-        return kernel.predict_rows(self._tables(), self._inner_loss(), (indptr, ids, values))
-
-    def _tables(self) -> tuple[Any, Any, Any]:
-        """What the loops read; made anew when an array was replaced."""
-        if self._tabled[0] is not self.state or self._tabled[1] is not self.work:
-            self._tabled = (self.state, self.work, tables_of(self.plan, self.state, self.work))
-        return self._tabled[2]
-
-    def _learn(
-        self,
-        indptr: NDArray[np.int64],
-        ids: NDArray[np.int64],
-        values: NDArray[np.float64],
-        labels: NDArray[np.float64],
-        weight: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        self._make_room(indptr, ids)
-        scalars = self.state.scalars
-        labels = np.where(np.abs(labels) < TINY, 0.0, labels)
-        if not self._unit_known and np.any(labels != 0.0):
-            # until then every label and so every weight was 0: nothing has to be converted
-            scalars[UNIT] = abs(labels[np.flatnonzero(labels)[0]])
-            self._unit_known = True
-        yhat, paid = kernel.learn_rows(self._tables(), self._inner_loss(), (indptr, ids, values), labels / scalars[UNIT], weight)
-        return yhat, paid * self._loss_unit()
-
-    def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
-        """Grow the arrays for what these rows can bring, so that the compiled loop never has to."""
-        top = int(ids.max()) + 1 if ids.size else 0
-        self.state = grown(self.plan, self.state, 0, top)
-        new = min(ids.size, top)
-        if new > SPARE:  # otherwise not worth counting
-            new = int(features.count_unseen(self.state.slot_of, ids))
-        self.state = grown(self.plan, self.state, int(self.state.scalars[FEATURES]) + new, top)
-        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
-        room = longest + 1 + len(self.state.stat)
-        if len(self.work.mark) < len(self.state.stat) or len(self.work.slot) < room:
-            self._fit_work(longest)
-
-    def _fit_work(self, touched: int) -> None:
-        self.work = new_work(self.plan, len(self.state.stat), touched + 1 + len(self.state.stat))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.state = State(*(copied(array) for array in self.state))
+        self._ready()
 
 
-def _hashable(name: Any) -> Any:
-    return tuple(name) if isinstance(name, list) else name
+def losses_of(loss: Any, yhat: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """ℓ(ŷ_t, y_t) of every round, without its weight."""
+    from burkholder.losses.batch import values
 
-
-def _check_range(loss: Any, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    if low is None and high is None:
-        return None, None
-    if losses.is_classification(loss):
-        raise BadInput("low", low, "a range is for regression; classes are -1 and 1")
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput("low, high", (low, high), "give both, finite, low < high")
-    return float(low), float(high)
-
-
-def _check_weight(weight: float) -> float:
-    if not (isinstance(weight, (int, float, np.number)) and math.isfinite(weight) and weight >= 0):
-        raise BadInput("weight", weight, "give a finite number ≥ 0")
-    return float(weight)
-
-
-def _weights(weight: Any, rounds: int) -> NDArray[np.float64]:
-    if weight is None:
-        return np.ones(rounds)
-    array = np.ascontiguousarray(weight, dtype=np.float64)
-    if array.shape != (rounds,) or not (np.isfinite(array).all() and (array >= 0).all()):
-        raise BadInput("weight", weight, "give one finite number ≥ 0 a row")
-    return array
+    return values(loss, yhat, labels)

@@ -3,55 +3,88 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import classes as loops
-from burkholder.auto import features, rows
-from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
+from burkholder.auto import features
+from burkholder.auto.joining import JoinedCertificate, certify_joined
+from burkholder.auto.learner import Auto
+from burkholder.auto.reading import Reading, hashable, row_in, row_out
 from burkholder.auto.state import FEATURES, State, copied
+from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
-from burkholder.learning.certificate import Certificate, Guarantee
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
+from burkholder.learning.rows import is_missing
+from burkholder.learning.runs import Run
+from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
+TALLY = ("rounds", "loss", "fresh", "weight", "heavy", "late", "late_cost")
 
 
-class AutoMulticlass:
+class AutoMulticlass(OnlineLearner):
     """Probabilities of classes that may appear at any time; nothing to tune.
 
     One logistic Auto a class (this class against the rest), all on the same scaled features, which are read once a
     row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
     a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Bayes' rule
-    mixes the three: the log loss is at most the best one's + ln 3.
+    mixes the three: the log loss is at most the best one's + ln 3. A class never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
     ...     learner.update({"x": t % 3 - 1.0, "z": float(t % 3 == 0)}, "abc"[t % 3])
-    >>> max(learner.predict_proba({"x": 0.0, "z": 0.0}).items(), key=lambda pair: pair[1])[0]
+    >>> learner.predict({"x": 0.0, "z": 0.0})
     'b'
     """
 
-    def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64) -> None:
-        self._options: dict[str, Any] = {"intercept": intercept, "full_features": full_features}
+    def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
+        super().__init__(max_pending)
+        self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}
         self._pattern = Auto("logistic", **self._options)
-        self.names = rows.Names()
+        self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
-        self.rounds = 0
-        self.cumulative_loss = 0.0
         self._mixing = loops.new_mixing(BLEND, np.zeros(3), 4)
-        self._tabled: tuple[Any, Any, Any, Any] = (None, None, None, None)
-        self._fit_work(1)
+        self._tally = dict.fromkeys(TALLY, 0.0)
+        self._ready()
         for label in classes:
-            self._add(label)
+            self._add(_checked_class(label, "classes"))
+
+    def _ready(self) -> None:
+        slots = len(self._many.stat)
+        self._works = loops.works_of(self._pattern.plan, len(self._many.scalars), slots, 1 + slots)
+        self._tabled: Any = None
+
+    # --- what it knows of itself -----------------------------------------------------------------------------
+    @property
+    def rows(self) -> Any:
+        """How rows are read: the kind seen first, and the names."""
+        return self.reading.rows
+
+    @property
+    def rounds(self) -> int:
+        """How many labels were learned."""
+        return int(self._tally["rounds"])
+
+    @property
+    def cumulative_loss(self) -> float:
+        """The progressive log loss so far, rounds weighted as given."""
+        return self._tally["loss"]
 
     @property
     def classes(self) -> list[Any]:
         """The classes known, in the order they appeared."""
         return list(self._places)
+
+    @property
+    def way_losses(self) -> NDArray[np.float64]:
+        """The cumulative loss of each of the three ways, on rounds of known classes."""
+        return self._mixing.lost
 
     @property
     def learners(self) -> dict[Any, Auto]:
@@ -60,92 +93,111 @@ class AutoMulticlass:
 
     def _view(self, place: int) -> Auto:
         view = Auto("logistic", **self._options)
-        view.state, view.names = loops.one_of(self._many, place), self.names
-        view._fit_work(1)
+        view.state, view.reading = loops.one_of(self._many, place), self.reading
+        view._ready()
         return view
 
-    def _add(self, label: Any) -> None:
-        place = len(self._places) + 1
-        if place >= len(self._many.scalars):
-            self._many = loops.more_classes(self._many)
-            self._fit_work(1)
-        for name in loops.OWN:
-            array = getattr(self._many, name)
-            array[place] = array[0]
-        self._places[label] = place
+    def importances(self) -> Any:
+        """The largest over the classes of how far one standard deviation of each feature moves the class's log-odds."""
+        each = [view.importances() for view in self.learners.values()]
+        if not each:
+            return {} if self.rows.kind == "names" else np.zeros(0)
+        if isinstance(each[0], dict):
+            return {name: max(one[name] for one in each) for name in each[0]}
+        return np.max(each, axis=0)
 
-    def _tables(self) -> tuple[Any, ...]:
-        """What the loop reads, made anew when an array was replaced."""
-        if self._tabled[0] is not self._many or self._tabled[1] is not self._works or self._tabled[2] is not self._mixing:
-            if len(self._mixing.margins) != len(self._many.scalars):
-                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, len(self._many.scalars))
-            made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
-            self._tabled = (self._many, self._works, self._mixing, made)
-        return self._tabled[3]
+    def certificate(self) -> JoinedCertificate:
+        """The log loss against the best of the three ways; each class's own learner has a certificate as well."""
+        with self._lock:
+            return certify_joined(self._tally, self._mixing.lost, len(self._places), self.pending)
 
-    @property
-    def way_losses(self) -> NDArray[np.float64]:
-        """The cumulative loss of each of the three ways."""
-        return self._mixing.lost
-
-    def _probabilities(self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
-        if longest + 1 + int(self._many.dense_count[0]) > len(self._works.slot) - 8:
-            self._fit_work(longest)
-        return loops.predict_classes(self._tables(), len(self._places), (indptr, ids, values))
-
+    # --- one round -------------------------------------------------------------------------------------------
     def predict_proba(self, x: Any) -> dict[Any, float]:
         """The probability of every class known. Changes nothing."""
-        ids, values = rows.row(x, self.names, grow=False)
+        with self._lock:
+            return self._likely(self._read(x))
+
+    def _likely(self, row: Any) -> dict[Any, float]:
+        indices, values, _ = self.reading.places(row)
         if not self._places:
             return {}
-        return dict(zip(self._places, self._probabilities(np.array([0, len(ids)]), ids, values)[0].tolist()))
+        found = loops.predict_classes(self._tables(), len(self._places), (np.array([0, len(indices)]), indices, values))
+        return dict(zip(self._places, found[0].tolist()))
 
-    def probabilities(self, X: Any) -> NDArray[np.float64]:
-        """A row of probabilities, in the order of `classes`, for every row of a matrix. Changes nothing."""
-        indptr, indices, values = rows.matrix(X)
-        ids = rows.large_ids(indices, self.names, grow=False)
-        return self._probabilities(indptr, ids, values)
+    def _read(self, x: Any) -> Any:
+        return self.reading.read(x)
 
-    def predict(self, x: Any) -> Any:
-        """The likeliest class, None before the first label."""
-        likely = self.predict_proba(x)
-        return max(likely, key=likely.__getitem__) if likely else None
+    def _play(self, row: Any) -> tuple[Any, dict[Any, float]]:
+        """The likeliest class (None before the first label), and what was said of every class."""
+        likely = self._likely(row)
+        return (max(likely, key=likely.__getitem__) if likely else None), likely
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
-        """Learn from one row and its class. A class never seen before is charged −ln(1/(known+1))."""
-        w = _check_weight(weight)
-        _check_class(y)
-        rows.row(x, self.names, grow=False)
-        ids, values = rows.row(x, self.names, grow=True)
-        self._learn(np.array([0, len(ids)]), ids, values, [y], np.array([w]))
+        """Learn from one row and its class."""
+        with self._lock:
+            self._learn(self._read(x), None, y, _checked_importance(weight), 0)
 
-    def run(self, X: Any, y: Any, weight: Any = None) -> tuple[list[Any], NDArray[np.float64]]:
-        """(predicted classes, log losses) over a matrix, each predicted before it was learned: the loop, compiled."""
-        indptr, indices, values = rows.matrix(X)
-        labels = [label.item() if isinstance(label, np.generic) else label for label in y]
-        if len(labels) != len(indptr) - 1:
-            raise BadInput("y", f"{len(labels)} labels", f"give one a row: {len(indptr) - 1}")
-        for label in labels:
-            _check_class(label)
-        weights = _weights(weight, len(labels))
-        return self._learn(indptr, rows.large_ids(indices, self.names, grow=True), values, labels, weights)
+    def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
+        label = _checked_class(y)
+        indices, values, new = self.reading.places(row)
+        self.reading.keep(row.kind, len(values), new)
+        fresh = label not in self._places
+        _, paid = self._rounds_of((np.array([0, len(indices)]), indices, values), [label], np.array([_checked_importance(weight)]))
+        if late:
+            # the loss of a late round is that of the probabilities that were shown
+            now, then = float(paid[0]), -math.log(memo[label]) if label in memo else math.log(len(memo) + 1.0)
+            self._tally["loss"] += weight * (then - now)
+            self._tally["fresh"] += weight * (then - now) if fresh else 0.0
+            self._tally["late"] += 1.0
+            self._tally["late_cost"] += 0.0 if fresh else weight * max(0.0, then - now)
 
-    def _learn(
-        self, indptr: NDArray[np.int64], ids: NDArray[np.int64], values: NDArray[np.float64], labels: list[Any], weight: NDArray[np.float64]
-    ) -> tuple[list[Any], NDArray[np.float64]]:
-        """Stretches of rows between first appearances of classes, each in one compiled loop."""
-        self._make_room(indptr, ids)
+    # --- many rows -------------------------------------------------------------------------------------------
+    def _table(self, X: Any) -> Any:
+        return self.reading.table(X)
+
+    def _targets(self, y: Any, rows: int) -> list[Any]:
+        labels = [_checked_class(label, f"y[{t}]") for t, label in enumerate(y)]
+        if len(labels) != rows:
+            raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
+        return labels
+
+    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+        self._pattern.targets.check_weights(weights)
+        return super()._recorded(table, targets, weights, trace)
+
+    def _run(self, table: Any, targets: list[Any], weights: NDArray[np.float64] | None) -> Stretch:
+        self.reading.keep_table(table)
+        weight = np.ones(len(targets)) if weights is None else weights
+        return Stretch(*self._rounds_of((table.indptr, table.indices, table.values), targets, weight))
+
+    def probabilities(self, X: Any) -> NDArray[np.float64]:
+        """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
+        with self._lock:
+            table = self._table(X)
+            if not self._places:
+                return np.zeros((table.rows, 0))
+            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+
+    def _predict_many(self, table: Any) -> list[Any]:
+        if not self._places:
+            return [None] * table.rows
+        likely = loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+        named = self.classes
+        return [named[place] for place in likely.argmax(axis=1).tolist()]
+
+    def _rounds_of(self, rows: Any, labels: list[Any], weight: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.float64]]:
+        """(predicted classes, log losses): stretches of rows between first appearances of classes, each in one compiled loop."""
+        indptr, ids, values = rows
+        self._make_room(ids[indptr[0] : indptr[-1]])
         predicted: list[Any] = []
         paid, start = np.empty(len(labels)), 0
         while start < len(labels):
+            known, stop = len(self._places), start + 1
             fresh = labels[start] not in self._places
-            known = len(self._places)
             if fresh:
-                likely = self._probabilities(indptr[start : start + 2], ids, values)[0] if known else []
+                likely = loops.predict_classes(self._tables(), known, (indptr[start : start + 2], ids, values))[0] if known else []
                 predicted.append(self.classes[int(np.argmax(likely))] if known else None)
                 self._add(labels[start])
-            stop = start + 1
             while not fresh and stop < len(labels) and labels[stop] in self._places:
                 stop += 1
             part = slice(start, stop)
@@ -156,55 +208,76 @@ class AutoMulticlass:
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
                 self._mixing.lost[:], self._mixing.blend[:] = before
+                self._tally["fresh"] += float(weight[start] * lost[0])
             else:
                 named = self.classes
                 predicted += [named[place - 1] for place in found]
             paid[part] = lost
             start = stop
-        paid *= weight
-        self.cumulative_loss += float(paid.sum())
-        self.rounds += len(labels)
+        self._tally["loss"] += math.fsum(paid * weight)
+        self._tally["rounds"] += len(labels)
+        self._tally["weight"] += math.fsum(weight)
+        self._tally["heavy"] += int(np.count_nonzero(weight > 1.0))
         return predicted, paid
 
-    def _make_room(self, indptr: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+    # --- room ------------------------------------------------------------------------------------------------
+    def _tables(self) -> tuple[Any, ...]:
+        """What the loop reads, made anew when an array was replaced."""
+        known = self._tabled
+        if known is None or known[0] is not self._many or known[1] is not self._works or known[2] is not self._mixing:
+            if len(self._mixing.margins) != len(self._many.scalars):
+                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, len(self._many.scalars))
+            made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
+            self._tabled = known = (self._many, self._works, self._mixing, made)
+        return known[3]
+
+    def _add(self, label: Any) -> None:
+        place = len(self._places) + 1
+        if place >= len(self._many.scalars):
+            self._many = loops.more_classes(self._many)
+            self._ready()
+        for name in loops.OWN:
+            array = getattr(self._many, name)
+            array[place] = array[0]
+        self._places[label] = place
+
+    def _make_room(self, ids: NDArray[np.int64]) -> None:
         top = int(ids.max()) + 1 if ids.size else 0
         plan = self._pattern.plan
         self._many = loops.more_features(plan, self._many, 0, top)
-        new = int(features.count_unseen(self._many.slot_of, ids))
+        new = int(features.count_unseen(self._many.slot_of, np.ascontiguousarray(ids, np.int64)))
         self._many = loops.more_features(plan, self._many, int(self._many.scalars[0, FEATURES]) + new, top)
-        longest = int(np.diff(indptr).max()) if len(indptr) > 1 else 0
-        if len(self._works.mark) < len(self._many.stat) or len(self._works.slot) < longest + 9 + len(self._many.stat):
-            self._fit_work(longest)
+        if len(self._works.mark) < len(self._many.stat):
+            self._ready()
 
-    def _fit_work(self, touched: int) -> None:
-        slots = len(self._many.stat)
-        self._works = loops.works_of(self._pattern.plan, len(self._many.scalars), slots, touched + 1 + slots)
+    def _undo(self) -> Callable[[], None]:
+        arrays, names = [array.copy() for array in self._many], self.reading.mark()
+        places, tally = dict(self._places), dict(self._tally)
+        learned = self._mixing.blend.copy(), self._mixing.lost.copy()
 
-    def certificate(self) -> Certificate:
-        """The log loss against the best of the three ways; each class has its own certificate as well."""
-        bound = float(self.way_losses.min()) + math.log(3.0)
-        return Certificate(
-            "auto-multiclass",
-            "log",
-            self.rounds,
-            self.cumulative_loss,
-            guarantees=(Guarantee("against every way", "loss on rounds of known classes ≤ the best way's loss + ln 3", bound),),
-            notes=(f"{len(self._places)} classes; first appearances are charged ln(known + 1)",),
-        )
+        def back() -> None:
+            self._many = State(*(copied(array) for array in arrays))
+            self.reading.back_to(names)
+            self._places, self._tally = places, tally
+            self._mixing = loops.new_mixing(*learned, len(self._many.scalars))
+            self._ready()
 
+        return back
+
+    # --- saved and copied ------------------------------------------------------------------------------------
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays), for `from_state`."""
         header: dict[str, Any] = {
             "learner": "auto-multiclass",
             "format": FORMAT,
             "classes": self.classes,
-            "names": list(self.names.ids),
-            "rows": self.names.kind,
-            "rounds": self.rounds,
-            "cumulative_loss": self.cumulative_loss,
-            "options": self._options,
-            "way_losses": self.way_losses.tolist(),
+            "rows": self.reading.to_dict(),
+            "tally": dict(self._tally),
+            "options": {**self._options, "max_pending": self.max_pending},
+            "way_losses": self._mixing.lost.tolist(),
             "blend": self._mixing.blend.tolist(),
+            "tickets": self._tickets.issued,
+            "pending": [[id, list(played.memo.items()), played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
         used = len(self._places) + 1
         return header, {
@@ -222,16 +295,43 @@ class AutoMulticlass:
             raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
         whole = cls(**header["options"])
         whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
-        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
-        whole._places = {_hashable(label): place for place, label in enumerate(header["classes"], 1)}
-        whole.rounds, whole.cumulative_loss = header["rounds"], header["cumulative_loss"]
+        whole.reading = Reading.from_dict(header["rows"])
+        whole._places = {hashable(label): place for place, label in enumerate(header["classes"], 1)}
+        whole._tally = {name: float(header["tally"][name]) for name in TALLY}
         whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
-        whole._fit_work(1)
+        whole._tickets.issued = int(header["tickets"])
+        for id, likely, when, row in header["pending"]:
+            memo = {hashable(label): float(p) for label, p in likely}
+            if not all(0.0 < p <= 1.0 + 1e-9 for p in memo.values()):
+                raise BadInput("pending", id, "probabilities lie between 0 and 1")
+            whole._tickets.waiting[int(id)] = Played(row_in(row), memo, int(when))
+        whole._ready()
         return whole
 
+    def __getstate__(self) -> dict[str, Any]:
+        # addresses of this very learner's arrays must not reach a copy
+        return {**super().__getstate__(), "_works": None, "_tabled": None}
 
-def _check_class(y: Any) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._many = State(*(copied(array) for array in self._many))
+        self._ready()
+
+
+def _checked_class(y: Any, argument: str = "y") -> Any:
+    """A class as it is kept: numpy's numbers and texts as Python's own; what says that there is no value is no class."""
+    label = y.item() if isinstance(y, np.generic) else y
+    if is_missing(label):
+        raise BadInput(argument, y, "a missing value is not a class; drop the row or name the class")
     try:
-        hash(y)
+        hash(label)
     except TypeError:
-        raise BadInput("y", y, "a class must be hashable: text, a number, a tuple") from None
+        raise BadInput(argument, y, "a class must be hashable: text, a number, a tuple") from None
+    return label
+
+
+def _checked_importance(weight: Any) -> float:
+    importance = checked_weight(weight)
+    if importance > HEAVIEST:
+        raise BadInput("weight", weight, f"give weights of at most {HEAVIEST:g}")
+    return importance

@@ -10,8 +10,9 @@ from river import base
 
 from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.learning.rows import is_missing
 from burkholder.river.model import StreamModel
-from burkholder.river.rows import named, table_rows
+from burkholder.river.rows import table_rows
 from burkholder.storage import pack, unpack
 
 
@@ -57,19 +58,22 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
     # --- learning ----------------------------------------------------------------------------------------
     def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One round."""
-        row, weight = named(x), float(w)
-        if not (math.isfinite(weight) and weight >= 0.0):
-            raise BadInput("w", w, "give a finite number ≥ 0")
+        classes = self._classes
+        if len(classes) == 2 and y in classes:  # as most rounds are
+            self._learners[0].update(x, 1.0 if y == classes[0] else -1.0, w)
+            return
         classes, learners, signs = self._with(y)
-        # the first learner refuses a bad row before any of them has changed
+        # the first learner refuses a bad row or weight before any of them has changed
         for label, learner, sign in zip(classes, learners, signs):
-            learner.update(row, sign if label == y else -sign, weight)
+            learner.update(x, sign if label == y else -sign, w)
         self._classes, self._learners, self._signs = classes, learners, signs
 
     def _with(self, y: Any) -> tuple[list[Any], list[Any], list[float]]:
         """Classes, learners and signs once y has been seen."""
         if y in self._classes:
             return self._classes, self._learners, self._signs
+        if is_missing(y):
+            raise BadInput("y", y, "a missing value is not a class; drop the row or name the class")
         classes = [*self._classes, y]
         if len(classes) <= 2:
             return classes, self._learners, self._signs
@@ -80,42 +84,60 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
         return classes, [*self._learners, self._open()], [*self._signs, 1.0]
 
     # --- predicting --------------------------------------------------------------------------------------
-    def _scores(self, x: dict[Hashable, Any]) -> dict[Any, float]:
-        row = named(x)
-        if len(self._learners) == 1:
-            score = float(self._learners[0].predict(row))
-            return dict(zip(self._classes, (score, -score)))
-        return {label: sign * float(learner.predict(row)) for label, learner, sign in zip(self._classes, self._learners, self._signs)}
-
     def predict_one(self, x: dict[Hashable, Any], **kwargs: Any) -> Any:
         """The most likely class; None before any was seen."""
-        scores = self._scores(x)
-        return max(scores, key=scores.__getitem__) if scores else None
+        scores = [sign * learner.predict(x) for learner, sign in zip(self._learners, self._signs)]
+        return self._likeliest(scores)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """A probability for every class seen so far."""
-        if not isinstance(self._learners[0].loss, losses.Logistic):
+        if len(self._classes) == 2 and self._logistic:  # as most models are
+            first, second = self._classes
+            p, q = _shares(self._learners[0].predict(x))
+            return {first: p, second: q}
+        return self._chances([sign * learner.predict(x) for learner, sign in zip(self._learners, self._signs)])
+
+    @property
+    def _logistic(self) -> bool:
+        return isinstance(self._learners[0].loss, losses.Logistic)
+
+    def _likeliest(self, scores: list[float]) -> Any:
+        """The class with the largest score; one learner scores the first of two classes."""
+        if len(scores) == 1:
+            return self._classes[-1 if scores[0] < 0.0 else 0] if self._classes else None
+        return self._classes[max(range(len(scores)), key=scores.__getitem__)]
+
+    def _chances(self, scores: list[float]) -> dict[Any, float]:
+        """Probabilities from the scores, each class against the rest, scaled to 1."""
+        if not self._logistic:
             raise NotImplementedError("the hinge loss gives no probabilities")
-        scores = self._scores(x)
-        if len(scores) < 2:
-            return dict.fromkeys(scores, 1.0)
-        logs = {label: _log_sigmoid(score) for label, score in scores.items()}
-        top = max(logs.values())
-        shares = {label: math.exp(log - top) for label, log in logs.items()}
-        total = sum(shares.values())
-        return {label: share / total for label, share in shares.items()}
+        if len(self._classes) < 2:
+            return dict.fromkeys(self._classes, 1.0)
+        if len(scores) == 1:
+            return dict(zip(self._classes, _shares(scores[0])))
+        logs = [_log_sigmoid(score) for score in scores]
+        top = max(logs)
+        shares = [math.exp(log - top) for log in logs]
+        total = sum(shares)
+        return {label: share / total for label, share in zip(self._classes, shares)}
+
+    def _scored(self, X: Any) -> list[list[float]]:
+        """The learners' scores for every row of a data frame."""
+        rows = list(table_rows(X))
+        columns = [[sign * score for score in learner.predict_many(rows).tolist()] for learner, sign in zip(self._learners, self._signs)]
+        return [list(scores) for scores in zip(*columns)]
 
     def predict_many(self, X: Any) -> Any:
         """The most likely class of every row of a data frame."""
         import pandas as pd
 
-        return pd.Series([self.predict_one(x) for x in table_rows(X)], index=X.index)
+        return pd.Series([self._likeliest(scores) for scores in self._scored(X)], index=X.index)
 
     def predict_proba_many(self, X: Any) -> Any:
         """A column of probabilities for every class seen so far."""
         import pandas as pd
 
-        return pd.DataFrame([self.predict_proba_one(x) for x in table_rows(X)], index=X.index, columns=self._classes)
+        return pd.DataFrame([self._chances(scores) for scores in self._scored(X)], index=X.index, columns=self._classes)
 
     def certificates(self) -> dict[Any, Any]:
         """The certificate of every learner, by the class it is for."""
@@ -125,6 +147,15 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {}
         yield {"learner": "adagrad", "loss": "hinge"}
+
+
+def _shares(score: float) -> tuple[float, float]:
+    """σ(score) and σ(−score), which sum to 1."""
+    if score >= 0.0:
+        rest = math.exp(-score)
+        return 1.0 / (1.0 + rest), rest / (1.0 + rest)
+    rest = math.exp(score)
+    return rest / (1.0 + rest), 1.0 / (1.0 + rest)
 
 
 def _log_sigmoid(score: float) -> float:

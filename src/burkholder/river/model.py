@@ -12,7 +12,10 @@ from burkholder.storage.portable import Portable
 
 
 class StreamModel(Portable):
-    """Put before river's own base class. Settings are stored as given: river clones a model from them."""
+    """Put before river's own base class. Settings are stored as given: river clones a model from them.
+
+    Rows go to the learners as they are: text and missing values are read there, as every learner reads them.
+    """
 
     classifies: bool
 

@@ -8,7 +8,7 @@ from typing import Any
 from river import base
 
 from burkholder.river.model import StreamModel
-from burkholder.river.rows import named, table_rows
+from burkholder.river.rows import table_rows
 
 
 class BurkholderRegressor(StreamModel, base.MiniBatchRegressor):
@@ -42,17 +42,17 @@ class BurkholderRegressor(StreamModel, base.MiniBatchRegressor):
 
     def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One round."""
-        self._learners[0].update(named(x), float(y), float(w))
+        self._learners[0].update(x, y, w)
 
     def predict_one(self, x: dict[Hashable, Any]) -> float:
         """ŷ; changes nothing."""
-        return float(self._learners[0].predict(named(x)))
+        return float(self._learners[0].predict(x))
 
     def predict_many(self, X: Any) -> Any:
         """ŷ for the rows of a data frame."""
         import pandas as pd
 
-        return pd.Series([self.predict_one(x) for x in table_rows(X)], index=X.index, dtype=float)
+        return pd.Series(self._learners[0].predict_many(list(table_rows(X))), index=X.index, dtype=float)
 
     def certificate(self) -> Any:
         """What is guaranteed, over the rounds so far."""

@@ -103,7 +103,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
             return
         if isinstance(learners, AutoMulticlass):
             rows.sort_indices()
-            learners.run(rows, np.searchsorted(classes, y).tolist(), weight)
+            learners.run(rows, np.searchsorted(classes, y).tolist(), weight, trace=0)
             return
         for label, learner in zip(classes, learners):
             self._feed(learner, rows, np.where(y == label, 1.0, -1.0), weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,12 +58,7 @@ class StreamEstimator(Portable, BaseEstimator):
     def _ask(learner: Any, rows: sparse.csr_matrix) -> np.ndarray:
         """ŷ for every row, nothing learned."""
         rows.sort_indices()
-        indptr, indices, data = rows.indptr, rows.indices.astype(np.int64), rows.data.astype(float)
-        if linear_weights(learner) is not None:
-            intercept, coef = padded_weights(learner, rows.shape[1])
-            return np.clip(rows.astype(float) @ coef + intercept, -learner.bound, learner.bound)
-        ends = indptr.tolist()
-        return np.array([learner.predict((indices[a:b], data[a:b])) for a, b in pairwise(ends)])
+        return np.asarray(learner.predict_many(rows))
 
     # --- learned attributes ------------------------------------------------------------------------------
     def _fitted_rows(self, X: Any) -> sparse.csr_matrix:
