@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     update: Callable[..., None]  # (state, x, ŷ, δ, own, paid), in place
     weights: Callable[..., np.ndarray]  # (state, x): on the experts awake in x, summing to 1
     per_expert: tuple[str, ...]  # the fields whose last axis is the experts; 0 there is an expert never met
-    options: Mapping[str, Option] = {}  # noqa: RUF012
+    options: Mapping[str, Option] = {}
     promise: Callable[[Any, np.ndarray], Any] = _nothing  # (state, what each expert gained at most) → one of promises.py
     potential: Callable[[Any], float | None] = lambda state: None
     mixtures: Callable[[Any], bool] = lambda state: True  # whether it learns from slopes, and so competes with mixtures

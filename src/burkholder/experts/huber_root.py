@@ -14,8 +14,7 @@ statistic). Everything is written in the dimensionless z, so no rate overflows a
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
 the share (step 3) in its first awake round.
 
-`predict` and `update` are compiled functions of a record of arrays: call them from Python, or from inside
-another compiled loop.
+`predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from burkholder.experts.dispatch import Option, Rule, attach
 from burkholder.experts.options import count, shares
 from burkholder.experts.promises import Path, Tilted
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
-from burkholder.machine.compiling import compiled
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 SHARED = 2.0**-50  # 8u
@@ -117,7 +115,7 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: f
     return total, slope / unit, size
 
 
-@compiled
+@register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
     """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
     mean = centre(x)
@@ -165,7 +163,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     return best
 
 
-@compiled
+@register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
     rates, shares, experts = state.log_w.shape

@@ -13,7 +13,7 @@ from burkholder.errors import BadInput
 from burkholder.experts import methods, options, rows, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import Rule, grown
-from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weights
+from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight, checked_weights
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING
 
@@ -71,17 +71,18 @@ class Experts(OnlineLearner):
         self.bound = None if bound is None else options.positive("bound", bound)
         self.lipschitz = None if lipschitz is None else options.positive("lipschitz", lipschitz)
         slope = self.lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
-        self._limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
+        limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
         if outside is None:
             outside = OUTSIDE if isinstance(self.loss, losses.Pinball) else ()
         self.outside = tuple(float(c) for c in outside)
         if not all(math.isfinite(c) for c in self.outside):
             raise BadInput("outside", outside, "give finite multiples of the running error")
         # clipping ŷ is free only where the loss has its minimiser inside
-        self._clip = self.bound if self.bound is not None and losses.has_minimiser(self.loss) else math.inf
+        clip = self.bound if self.bound is not None and losses.has_minimiser(self.loss) else math.inf
+        self._limits = (clip, limit or math.inf)
         self.names: tuple[str, ...] = ()
         self._tally = stream.start(self.outside)
-        self._state = rule.start(len(self.outside), self._limit, **self.settings)
+        self._state = rule.start(len(self.outside), limit, **self.settings)
 
     # --- the rounds ------------------------------------------------------------------------------------------
     @property
@@ -105,7 +106,7 @@ class Experts(OnlineLearner):
     def _play(self, row: rows.Row) -> tuple[float, tuple[np.ndarray, float]]:
         state, tally = self._with(row.names)
         wide, answers = np.empty((1, len(self.outside) + row.values.size)), np.empty(1)
-        self._loops.answer(state, tally, self._clip, row.values[None, :], wide, answers)
+        self._loops.answer(state, tally, self._limits[0], row.values[None, :], wide, answers)
         yhat = float(answers[0])
         return yhat, (wide[0], yhat)
 
@@ -121,8 +122,21 @@ class Experts(OnlineLearner):
             raise BadInput("y", y, f"{FULL} (ŷ = {memo[1]:g}, weight {weight:g})")
         self._state, self._tally, self.names = state, tally, everyone
 
+    def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
+        """One round: predict, see y, learn."""
+        if isinstance(self.loss, losses.Custom):
+            return super().update(x, y, weight)
+        with self._lock:  # as the general way does it, in one call
+            row, counted = self._read(x), checked_weight(weight)
+            target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
+            state, tally = self._with(row.names)
+            met = self._loops.meet(state, tally, self.loss, self._limits, row.values, target, counted)
+            if not met.learned:
+                raise BadInput("y", y, f"{FULL} (ŷ = {met.yhat:g}, weight {counted:g})")
+            self._state, self._tally, self.names = state, tally, row.names
+
     def _settle(self, state: Any, tally: stream.Tally, round: stream.Round) -> bool:
-        limit = self._limit or math.inf
+        limit = self._limits[1]
         if not isinstance(self.loss, losses.Custom):
             return self._loops.settle(state, tally, self.loss, limit, round)
         cost = stream.costs(self.loss, len(self.outside), round.x, round.yhat, round.y)  # Python functions: they may fail
@@ -162,7 +176,7 @@ class Experts(OnlineLearner):
         return Stretch(kept.predictions, kept.losses, details)
 
     def _sweep(self, given: stream.Given, kept: stream.Kept) -> int:
-        return self._loops.sweep(self._state, self._tally, self.loss, self._clip, self._limit or math.inf, given, kept)
+        return self._loops.sweep(self._state, self._tally, self.loss, self._limits, given, kept)
 
     def _swept(self, given: stream.Given, kept: stream.Kept) -> int:
         """The same for a loss of Python functions."""
@@ -179,7 +193,7 @@ class Experts(OnlineLearner):
     def _predict_many(self, table: rows.Table) -> np.ndarray:
         state, tally = self._with(table.names)
         answers = np.empty(table.rows)
-        self._loops.answer(state, tally, self._clip, table.values, np.empty((0, 0)), answers)
+        self._loops.answer(state, tally, self._limits[0], table.values, np.empty((0, 0)), answers)
         return answers
 
     def _undo(self) -> Callable[[], None]:
@@ -223,7 +237,7 @@ class Experts(OnlineLearner):
         """What holds now: bounds for any mixture, the realised regret, what was assumed and seen."""
         with self._lock:
             columns = self.columns if self.names else ()
-            return certify(self._state, self._tally, self.loss, columns, self._limit or math.inf)
+            return certify(self._state, self._tally, self.loss, columns, self._limits[1])
 
     def expert_losses(self) -> dict[str, float]:
         """The mean loss of each expert, ŷ standing in for it where it was asleep."""

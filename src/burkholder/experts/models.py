@@ -137,7 +137,8 @@ class ModelExperts(OnlineLearner):
 
     A label that cannot be used is refused before any model sees it. Models that are not ours may still raise in the
     middle of learning: the aggregate, its rounds and its certificate are then as they were, but the models before the
-    one that raised have learned the row, for copying models at every round would cost more than learning. With `careful=True` every model is copied before every update and all of them are put back; without it `run` alone does
+    one that raised have learned the row, for copying models at every round would cost more than learning. With
+    `careful=True` every model is copied before every update and all of them are put back; without it `run` alone does
     so, once. What is put back are copies: hold on to `models[name].model`, not to the object that was handed in. The
     weight of a round is for the aggregate; the models learn each row once.
 

@@ -114,10 +114,11 @@ def fits(round: Round, cost: Costs) -> bool:
 
 
 def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
-    """Learn the round and book it."""
+    """Learn the round and book it; `cost` is used up."""
     full, totals, weight = round.x, tally.totals, round.weight
-    delta, own = weight * cost.delta, weight * cost.own
-    paid = weight * cost.paid
+    delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
+    for j in range(full.size):
+        paid[j] *= weight
     update(state, full, round.yhat, delta, own, paid)
     for j in range(full.size):
         awake = not math.isnan(full[j])
@@ -180,6 +181,26 @@ def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
     return np.roll(weights(state, widen(tally, x)), -tally.outside.size)
 
 
+class Met(NamedTuple):
+    """A round that was played and, unless it would leave the floats, learned."""
+
+    yhat: float
+    own: float
+    learned: bool
+
+
+def meet(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
+    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
+    full = widen(tally, x)
+    yhat = play(state, tally, limits[0], full)
+    own = value(loss, yhat, y)
+    return Met(yhat, own, settle(state, tally, loss, limits[1], Round(full, yhat, y, weight, 0)))
+
+
+register_jitable(meet)
+register_jitable(pulls)
+
+
 class Given(NamedTuple):
     """A stretch of rounds: forecasts, targets, and the weights of the rounds (none: all 1)."""
 
@@ -196,17 +217,16 @@ class Kept(NamedTuple):
     used: np.ndarray
 
 
-def sweep(state: Any, tally: Tally, loss: Any, bound: float, lipschitz: float, given: Given, kept: Kept) -> int:
+def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
     """Every round in turn; the row that would leave the floats and was not learned, or −1."""
     for t in range(given.y.size):
-        full = widen(tally, given.forecasts[t])
-        yhat = play(state, tally, bound, full)
         if t < kept.used.shape[0]:
-            kept.used[t] = np.roll(weights(state, full), -tally.outside.size)
+            kept.used[t] = pulls(state, tally, given.forecasts[t])
         weight = given.weight[t] if given.weight.size else 1.0
-        if not settle(state, tally, loss, lipschitz, Round(full, yhat, given.y[t], weight, 0)):
+        met = meet(state, tally, loss, limits, given.forecasts[t], given.y[t], weight)
+        if not met.learned:
             return t
-        kept.predictions[t], kept.losses[t] = yhat, value(loss, yhat, given.y[t])
+        kept.predictions[t], kept.losses[t] = met.yhat, met.own
     return -1
 
 
@@ -217,11 +237,12 @@ class Loops(NamedTuple):
     pulls: Any
     learn: Any
     settle: Any
+    meet: Any
     sweep: Any
 
 
-_ENTRIES = (answer, pulls, learn, settle, sweep)
-OURS = Loops(*(compiled(entry) for entry in _ENTRIES))
+_ENTRIES = (answer, pulls, learn, settle, meet, sweep)
+OURS = Loops(*(compiled(entry, no_cfunc_wrapper=True) for entry in _ENTRIES))  # nobody calls them from C
 
 
 @cache
