@@ -17,8 +17,6 @@ from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
 from burkholder.learning.rounding import above
 
-MIXTURES = Comparators("mixtures of the experts", "w in the simplex")
-SINGLE = Comparators("every expert alone")
 SWITCHES = 10  # of the sequences in a certificate's own lines
 
 
@@ -100,7 +98,7 @@ def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], 
         cumulative_loss=float(totals[stream.LOSS] + totals[stream.LOSS_CARRY]),
         weight=float(totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]),
         potential=rule.potential(state) if names else None,
-        comparators=MIXTURES if mixtures else SINGLE,
+        comparators=_comparators(mixtures, bool((tally.awake > 0.0).all())),
         assumptions=_assumptions(totals),
         notes=tuple(_notes(totals, mixtures, limit)),
         names=names,
@@ -116,6 +114,12 @@ def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], 
     if math.isinf(certificate.promise.promised(None)):
         notes = (*notes, f"no bound: {rule.missing}")
     return replace(certificate, notes=notes, others=tuple(_others(certificate, np.roll(tally.paid[stream.SUM], -first))))
+
+
+def _comparators(mixtures: bool, all_met: bool) -> Comparators:
+    """The headline's class: who never said anything plays ŷ and has no regret to speak of."""
+    whom = "the experts" if all_met else "the experts met so far"
+    return Comparators(f"mixtures of {whom}", "w in the simplex") if mixtures else Comparators(f"each of {whom} alone")
 
 
 def _assumptions(totals: np.ndarray) -> tuple[Assumption, ...]:
@@ -144,8 +148,8 @@ def _others(certificate: ExpertsCertificate, paid: np.ndarray) -> list[Guarantee
     whom = Comparators(f"the best expert, {best}")
     lines = []
     for name, value, holds in (
-        ("promised regret", certificate.bound(best, nominal=True), certificate.valid),
-        ("realised regret", certificate.realised(best), True),
+        ("promised to the best", certificate.bound(best, nominal=True), certificate.valid),
+        ("realised to the best", certificate.realised(best), True),
     ):
         lines.append(Guarantee(name, "to the one with the least loss", value if math.isfinite(value) else None, holds, whom))
     tracked = certificate.tracking(SWITCHES)

@@ -103,14 +103,15 @@ def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> C
 @register_jitable
 def fits(round: Round, cost: Costs) -> bool:
     """Whether the round can be learned without leaving the floats."""
-    steep, widest, dearest = abs(round.weight * cost.delta), 1.0, abs(cost.own)
+    widest, dearest = 1.0, max(1.0, abs(cost.own))
     for j in range(round.x.size):
         if not math.isnan(round.x[j]):
             widest = max(widest, abs(round.yhat - round.x[j]))
             dearest = max(dearest, abs(cost.paid[j]))
             if math.isnan(cost.paid[j]):
                 return False
-    return steep * widest <= LARGEST and round.weight * dearest <= LARGEST and (1.0 + round.weight) * (1.0 + widest) <= LARGEST
+    room = LARGEST / (1.0 + round.weight)  # divisions, which cannot overflow
+    return not math.isnan(cost.own) and dearest <= room and 1.0 + widest <= room and abs(cost.delta) <= room / widest
 
 
 def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
