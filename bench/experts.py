@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.experts import Experts
+from burkholder.experts import Experts, best_mixture
 
 RATES = [10.0 ** (power / 4) for power in range(-24, 9)]
 TASKS: list[tuple[str, dict[str, float]]] = [("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9})]
@@ -54,15 +54,15 @@ def by_hour(
     n, figures = len(y), dict.fromkeys(("mean_loss", "best_convex_loss", "gap", "bound", "realised"), 0.0)
     for h in np.unique(hour):
         mine = hour == h
-        run = Experts(loss, **options).run(x[mine], y[mine], weights=False)
+        run = Experts(loss, **options).run(x[mine], y[mine], trace=0, weights=False)
         figures["mean_loss"] += run.losses.sum() / n
         if hindsight:
-            best = run.best_convex()
+            best = best_mixture(run)
             figures["best_convex_loss"] += best.loss * mine.sum() / n
             figures["gap"] += best.gap * mine.sum() / n
-            promised = run.certificate.bound(best.weights)
-            figures["bound"] += np.nan if promised is None else promised
-            figures["realised"] += run.certificate.realised(best.weights)
+            certificate = run.learner.certificate()
+            figures["bound"] += certificate.bound(best.weights)
+            figures["realised"] += certificate.realised(best.weights)
     return figures
 
 
@@ -87,7 +87,7 @@ def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dic
     result["mean_loss"]["ewa tuned in hindsight"] = least
     result["ewa"] = {"rate": rate, "learns_from": "slopes" if linear else "losses"}
     plain = Experts(loss, **options)
-    plain.run(x, y, weights=False)
+    plain.run(x, y, trace=0, weights=False)
     result["mean_loss"]["average of the experts"] = plain.average_loss
     alone = plain.expert_losses()
     result["mean_loss"]["best single expert"] = min(alone[name] for name in plain.names)

@@ -10,7 +10,7 @@ import pytest
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import METHODS, Experts
+from burkholder.experts import METHODS, Experts, best_mixture, filled, plot_weights
 
 OPTIONS = {"ewa": {"rate": 0.3}}
 
@@ -47,7 +47,7 @@ def test_run_equals_the_loop_bit_for_bit_and_resumes_from_saved_state(method, lo
     loop = make(method, loss, **options)
     for t in range(60):
         assert loop.predict(x[t]) == run.predictions[t]
-        np.testing.assert_array_equal(list(loop.weights(x[t]).values()), run.weights[t])
+        np.testing.assert_array_equal(list(loop.weights(x[t]).values()), run.details["weights"][t])
         loop.update(x[t], y[t])
     header, arrays = loop.state_dict()
     resumed = Experts.from_state(json.loads(json.dumps(header)), {k: v.copy() for k, v in arrays.items()})
@@ -57,8 +57,8 @@ def test_run_equals_the_loop_bit_for_bit_and_resumes_from_saved_state(method, lo
     assert same(whole, resumed)
     assert run.mean_loss == pytest.approx(whole.certificate().mean_loss)
     awake = ~np.isnan(x).all(axis=1)
-    np.testing.assert_allclose(run.weights[awake].sum(axis=1), 1.0)
-    assert (run.weights >= 0).all()
+    np.testing.assert_allclose(run.details["weights"][awake].sum(axis=1), 1.0)
+    assert (run.details["weights"] >= 0).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -180,15 +180,15 @@ def test_names_may_appear_at_any_time(method):
 def test_sleeping_regret_counts_awake_rounds_only_and_is_bounded():
     x, y = data(n=400, asleep=0.5)
     run = make(loss="squared").run(x, y)
-    filled = run.filled()
+    whole = filled(run)
     for w in ([1, 0, 0], [0, 0, 1], [0.5, 0.25, 0.25]):
-        regret = run.losses.sum() - ((filled @ w - y) ** 2).sum()
-        assert regret <= run.certificate.realised(w) + 1e-9
+        regret = run.losses.sum() - ((whole @ w - y) ** 2).sum()
+        assert regret <= run.certificate.realised(w) + 1e-9 * abs(regret)
         assert run.certificate.realised(w) <= run.certificate.bound(w)
     direct = np.nansum(2 * (run.predictions - y) * (run.predictions - x[:, 0]) * ~np.isnan(x[:, 0]))
     assert run.certificate.realised("0") == pytest.approx(direct)
-    best = run.best_convex()
-    assert best.loss <= min(((filled[:, j] - y) ** 2).mean() for j in range(3)) + 1e-12
+    best = best_mixture(run)
+    assert best.loss <= min(((whole[:, j] - y) ** 2).mean() for j in range(3)) + 1e-12
 
 
 def test_rounds_without_any_expert_repeat_the_last_prediction():
@@ -198,7 +198,7 @@ def test_rounds_without_any_expert_repeat_the_last_prediction():
     assert experts.predict({}) == experts.predict({"a": None, "b": math.nan}) == 3.0
     experts.update({}, 5.0)
     certificate = experts.certificate()
-    assert certificate.cumulative_loss == 2.0 and certificate.realised("a") == 0.0
+    assert certificate.cumulative_loss == 2.0 and 0.0 <= certificate.realised("a") < 1e-15
     assert any("asleep" in note for note in certificate.notes)
 
 
@@ -211,7 +211,7 @@ def test_bound_given_keeps_predictions_inside_and_known_slopes_are_watched():
     with pytest.raises(BadInput):
         Experts("squared", bound=1.0).run(x, y * 3)
     steep = Experts("squared", lipschitz=0.5).run(x, y).certificate
-    assert not steep.valid and steep.assumptions[0].violations > 0 and steep.assumptions[0].worst > 0.5
+    assert steep.valid and any("slopes were beyond 0.5" in note for note in steep.notes)
     best = Experts("squared", lipschitz=0.5).run(x, y)
     for j in range(3):
         regret = best.losses.sum() - ((x[:, j] - y) ** 2).sum()
@@ -227,7 +227,7 @@ def test_pinball_reaches_beyond_the_hull():
     best = np.mean([losses.value(losses.get("pinball", quantile=0.9), 1.2816, t) for t in y])
     assert run.mean_loss < 1.05 * best < 0.8 * inside.mean_loss
     assert abs(np.mean(y[1000:] <= run.predictions[1000:]) - 0.9) < 0.02
-    assert run.names[2:] == ("mean-2·mae", "mean-1·mae", "mean-0.5·mae", "mean+0.5·mae", "mean+1·mae", "mean+2·mae")
+    assert run.certificate.names[2:] == ("mean-2·mae", "mean-1·mae", "mean-0.5·mae", "mean+0.5·mae", "mean+1·mae", "mean+2·mae")
 
 
 def test_methods_find_the_good_expert_and_beat_the_average():
@@ -272,10 +272,10 @@ def test_the_plot_and_the_certificate_can_be_read(tmp_path):
     pytest.importorskip("matplotlib")
     x, y = data()
     run = make().run(x, y)
-    figure = run.plot(str(tmp_path / "weights.png"))
+    figure = plot_weights(run, str(tmp_path / "weights.png"))
     assert (tmp_path / "weights.png").stat().st_size > 1000 and len(figure.axes) == 2
     text, plain = str(run.certificate), run.certificate.to_dict()
-    assert "huber-root" in text and "bound to every mixture" in text
+    assert "huber-root" in text and "against mixtures of the experts" in text and "against the best expert" in text
     assert json.loads(json.dumps(plain))["rounds"] == len(y)
     assert run.certificate.per_expert().keys() == {"0", "1", "2"}
     for w in ("nobody", [0.5, 0.4, 0.0], [2.0, -1.0, 0.0], [1.0] * 4):

@@ -14,7 +14,7 @@ def experts(
     experts: Annotated[str | None, typer.Option(help="forecast columns, with commas; default: all")] = None,
     loss: Annotated[str, typer.Option(help="absolute, squared, pinball, huber, …")] = "absolute",
     quantile: Annotated[float | None, typer.Option(help="of the pinball loss")] = None,
-    method: Annotated[str, typer.Option(help="huber-root, ewa, ml-poly, boa, squint")] = "huber-root",
+    method: Annotated[str, typer.Option(help="the rule: huber-root, ewa, ml-poly, boa, squint")] = "huber-root",
     rate: Annotated[float | None, typer.Option(help="the learning rate, for ewa")] = None,
     by: Annotated[str | None, typer.Option(help="a column: one learner for each of its values")] = None,
     weights: Annotated[Path | None, typer.Option(help="write the weights over time to this csv file")] = None,
@@ -35,6 +35,7 @@ def experts(
     from burkholder.cli.forecasts import read_forecasts
     from burkholder.errors import BadInput
     from burkholder.experts.learner import Experts
+    from burkholder.experts.run import best_mixture, plot_weights
 
     if by is not None and plot is not None:
         raise BadInput("--plot", str(plot), "draw one learner at a time: leave out --by")
@@ -60,19 +61,18 @@ def experts(
     for group in dict.fromkeys(groups):
         mine = np.flatnonzero(label == group)
         learner = Experts(loss, method=method, rate=rate, **options)
-        run = learner.run(dict(zip(names, forecasts[mine].T)), targets[mine], weights=bool(weights or plot))
-        best, certificate = run.best_convex(), run.certificate
+        run = learner.run(dict(zip(names, forecasts[mine].T)), targets[mine], trace=0, weights=bool(weights or plot))
+        best, certificate = best_mixture(run), learner.certificate()
         summed["mean_loss"] += float(run.losses.sum())
         summed["average_loss"] += learner.average_loss * mine.size
         summed["best_convex_loss"] += best.loss * mine.size
         summed["gap"] += best.gap * mine.size
         per_expert += mine.size * np.array([learner.expert_losses()[name] for name in names])
-        promised = certificate.bound(best.weights)
-        bound = float("nan") if promised is None else bound + promised
+        bound += certificate.bound(best.weights)
         realised += certificate.realised(best.weights)
         if weights or plot:
-            used = np.full((targets.size, len(run.names)), np.nan) if used is None else used
-            used[mine] = run.weights
+            used = np.full((targets.size, len(certificate.names)), np.nan) if used is None else used
+            used[mine] = run.details["weights"]
     n = targets.size
     means = {key: total / n for key, total in summed.items()}
     result: dict[str, Any] = {
@@ -87,7 +87,7 @@ def experts(
         "best_convex_loss": means["best_convex_loss"],
         "best_convex_gap": means["gap"],
         "bound": bound if np.isfinite(bound) else None,
-        "bound_per_round": bound / n,
+        "bound_per_round": bound / n if np.isfinite(bound) else None,
         "realised": realised,
         "experts": names,
         "left_out": left_out,
@@ -95,9 +95,9 @@ def experts(
         "seconds": time.perf_counter() - began,
     }
     if weights is not None:
-        np.savetxt(weights, used, delimiter=",", header=",".join(run.names), comments="", fmt="%.9g")
+        np.savetxt(weights, used, delimiter=",", header=",".join(certificate.names), comments="", fmt="%.9g")
     if plot is not None:
-        run.plot(str(plot))
+        plot_weights(run, str(plot))
     if json:
         emit(result)
         return

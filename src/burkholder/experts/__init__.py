@@ -7,13 +7,18 @@ from typing import Any
 
 # Loaded when first asked for: other parts of the package use one kernel of this folder and nothing else.
 _PUBLIC = {
-    "METHODS": "learner",
+    "METHODS": "methods",
     "Experts": "learner",
     "ExpertsCertificate": "certificate",
-    "ExpertsRun": "run",
     "Mixture": "hindsight",
     "ModelExperts": "models",
+    "Option": "dispatch",
+    "Rule": "dispatch",
     "best_convex": "hindsight",
+    "best_mixture": "run",
+    "filled": "run",
+    "plot_weights": "run",
+    "register": "methods",
 }
 
 

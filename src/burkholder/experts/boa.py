@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.experts.dispatch import aggregator, mixture, regrets, softmax
+from burkholder.experts.dispatch import Rule, attach, mixture, regrets, softmax
 from burkholder.experts.ml_poly import raise_unit
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.experts.options import LINEAR
+from burkholder.machine.compiling import register_jitable
 
 
 @register_jitable
@@ -27,7 +28,6 @@ def rate_of(state: BOA, j: int) -> float:
     return min(0.5 / state.largest[j], math.sqrt(math.log(met) / state.square[j]))
 
 
-@compiled
 def weights(state: BOA, x: np.ndarray) -> np.ndarray:
     log_w = np.zeros(x.size)
     for j in range(x.size):
@@ -36,12 +36,10 @@ def weights(state: BOA, x: np.ndarray) -> np.ndarray:
     return softmax(log_w, x)
 
 
-@compiled
 def predict(state: BOA, x: np.ndarray) -> float:
     return mixture(weights(state, x), x)
 
 
-@compiled
 def update(state: BOA, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     r = regrets(state.linear, x, yhat, delta, own, paid)
     unit = raise_unit(state.unit[0], r)
@@ -71,9 +69,21 @@ class BOA(NamedTuple):
     linear: bool
 
 
-aggregator(BOA, ("regret", "square", "largest", "met"), predict, update, weights)
-
-
-def start(experts: int, linear: bool = True) -> BOA:
+def start(experts: int, limit: float, linear: bool = True) -> BOA:
     regret, square, largest, met = np.zeros((4, experts))
     return BOA(regret, square, largest, met, np.zeros(1), linear)
+
+
+RULE = attach(
+    Rule(
+        "boa",
+        BOA,
+        start,
+        predict,
+        update,
+        weights,
+        per_expert=("regret", "square", "largest", "met"),
+        options={"linear": LINEAR},
+        mixtures=lambda state: state.linear,
+    )
+)

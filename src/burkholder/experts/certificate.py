@@ -4,148 +4,156 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import huber_root, squint, stream
-from burkholder.experts.boa import BOA
-from burkholder.experts.dispatch import PER_EXPERT
-from burkholder.experts.huber_root import HuberRoot
-from burkholder.experts.promises import Nothing, Tilted, finite, promise
-from burkholder.experts.squint import Squint
-from burkholder.learning.certificate import Assumption, Certificate, Guarantee
+from burkholder.experts import regret, stream
+from burkholder.experts.dispatch import RULES, turned
+from burkholder.experts.promises import Nothing
+from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
+from burkholder.learning.rounding import above
 
-
-class Path(NamedTuple):
-    """What the tracking bound needs: Σ_t max_j of the costs and of the clipped parts, n, shares."""
-
-    cost: np.ndarray
-    clipped: float
-    rounds: float
-    shares: np.ndarray
+SWITCHES = 10  # of the sequences in a certificate's own lines
 
 
 @dataclass(frozen=True)
 class ExpertsCertificate(Certificate):
-    """A certificate that can be asked about any mixture of the experts."""
+    """A certificate that can be asked about any mixture of the experts: a name, a mapping, or an array of weights."""
 
     names: tuple[str, ...] = ()
-    gain: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    promised: Any = field(default_factory=Nothing)
-    path: Path | None = None
+    met: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # who was ever awake
+    gains: np.ndarray = field(default_factory=lambda: np.zeros(0))  # R_j: Reg(w) ≤ Σw_jR_j for every mixture
+    alone: np.ndarray | None = None  # the same against single experts, where the method competes with those only
+    promise: Any = field(default_factory=Nothing)
+    hidden: float = 0.0  # what rounding may hide of any regret besides
 
     def distribution(self, w: Any) -> np.ndarray:
         """w as an array over `names`: a name, a mapping, or an array over the user's experts or all."""
         full = np.zeros(len(self.names))
         if isinstance(w, str):
             w = {w: 1.0}
-        if isinstance(w, Mapping):
-            for key, share in w.items():
-                if key not in self.names:
-                    raise BadInput("w", key, f"experts: {', '.join(self.names)}")
-                full[self.names.index(key)] = share
-        else:
-            array = np.asarray(w, dtype=float)
-            if array.ndim != 1 or array.size > full.size:
-                raise BadInput("w", array.shape, f"give one weight for each of the {full.size} experts")
-            full[: array.size] = array
+        try:
+            if isinstance(w, Mapping):
+                for key, share in w.items():
+                    if key not in self.names:
+                        raise BadInput("w", key, f"experts: {', '.join(self.names)}")
+                    full[self.names.index(key)] = share
+            else:
+                array = np.asarray(w, dtype=float)
+                if array.ndim != 1 or array.size > full.size:
+                    raise BadInput("w", array.shape, f"give one weight for each of the {full.size} experts")
+                full[: array.size] = array
+        except (TypeError, ValueError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput("w", w, "give a name, or weights ≥ 0 that sum to 1") from None
         if not (np.isfinite(full).all() and (full >= 0).all() and abs(full.sum() - 1.0) <= 1e-9):
             raise BadInput("w", w, "give weights ≥ 0 that sum to 1")
-        return full / full.sum()
+        return full
 
-    def bound(self, w: Any) -> float | None:
-        """What theory promises Reg(w) to be at most, on this stream so far; None when there is no bound."""
-        return self.promised.bound(self.distribution(w))
+    def _whom(self, w: Any, radius: float | None) -> np.ndarray | None:
+        if radius is not None:
+            raise BadInput("radius", radius, "mixtures of experts have no radius: give w, or nothing for the worst of them")
+        return None if w is None else self.distribution(w)
 
-    def realised(self, w: Any) -> float:
-        """Σδ(ŷ−⟨w,x⟩) ≥ Reg(w): what this very stream proves, for any method."""
-        return float(self.distribution(w) @ self.gain)
+    def _realised(self, whom: np.ndarray | None) -> float:
+        if whom is None:
+            return regret.worst(self.gains if self.alone is None else self.alone, self.met)
+        single = self.alone is not None and np.count_nonzero(whom) == 1
+        return regret.weighted(whom, self.alone if single else self.gains)  # type: ignore[arg-type]
 
-    def per_expert(self) -> dict[str, float | None]:
+    def _competes(self, whom: np.ndarray | None) -> bool:
+        return self.alone is None or whom is None or np.count_nonzero(whom) == 1
+
+    def _corrected(self, whom: np.ndarray | None) -> float:
+        return self.promise.corrected(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+
+    def _promised(self, whom: np.ndarray | None) -> float:
+        return self.promise.promised(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+
+    def per_expert(self) -> dict[str, float]:
         """`bound` against each expert alone."""
         return {name: self.bound(name) for name in self.names}
 
-    def tracking(self, switches: int) -> float | None:
-        """The bound against every sequence of awake experts that changes at most `switches` times."""
-        if not (isinstance(switches, int) and switches >= 0):
+    def tracking(self, switches: int) -> float:
+        """The bound against every sequence of awake experts that changes at most `switches` times; holds on every path."""
+        if isinstance(switches, bool) or not (isinstance(switches, int) and switches >= 0):
             raise BadInput("switches", switches, "give a whole number ≥ 0")
-        if self.path is None or not isinstance(self.promised, Tilted):
-            return None
-        terms, path, d = self.promised, self.path, len(self.names)
-        if terms.unit == 0.0:
-            return path.clipped
-        alphas = path.shares[path.shares > 0]
-        if alphas.size == 0:
-            return None
-        price = np.min(switches * np.log(d / alphas) - path.rounds * np.log1p(-alphas))
-        with np.errstate(over="ignore"):
-            sizes = terms.unit * ((path.cost + math.log(d) + terms.mass + price) / terms.rates)
-            return finite(np.min(sizes) + path.clipped)
+        return above(self.promise.tracking(switches, self.rounds), self.hidden)
 
 
-def certify(method: str, loss: str, state: Any, tally: Any, names: tuple[str, ...], lipschitz: float) -> ExpertsCertificate:
+def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], limit: float) -> ExpertsCertificate:
     """The certificate of a state and its tally; arrays are copied, so that it does not move afterwards."""
-    m, totals = tally.outside.size, tally.totals
-    promised = promise(reordered(state, m)) if names else Nothing()
-    gain, paid = np.roll(tally.gain, -m), np.roll(tally.paid, -m)
-    guarantees: tuple[Guarantee, ...] = ()
-    if names:
-        best = int(np.argmin(paid))
-        corner = np.eye(len(names))[best]
-        guarantees = (
-            Guarantee(f"bound to the best expert, {names[best]}", "Reg ≤ this, promised by the method", promised.bound(corner)),
-            Guarantee("bound to every mixture", "sup over w of Reg(w) ≤ this, promised by the method", promised.everywhere()),
-            Guarantee("realised", "sup over w of Reg(w) ≤ this, read off this stream, for any method", float(np.max(gain))),
-        )
-    assumptions: tuple[Assumption, ...] = ()
-    if math.isfinite(lipschitz):
-        assumptions = (
-            Assumption(
-                "lipschitz",
-                f"|δ| ≤ {lipschitz:g}",
-                lipschitz,
-                float(totals[stream.STEEPEST]),
-                int(totals[stream.TOO_STEEP]),
-                "the bounds of huber-root and squint, which add the part of every slope beyond it",
-            ),
-        )
-    notes: list[str] = []
+    rule, totals, first = RULES[type(state)], tally.totals, tally.outside.size
+    gains, mixtures = np.roll(regret.against_mixtures(tally, loss), -first), rule.mixtures(state)
+    alone = None if mixtures else np.roll(regret.against_experts(tally, loss), -first)
+    certificate = ExpertsCertificate(
+        learner=rule.name,
+        loss=losses.name(loss),
+        rounds=int(totals[stream.ROUNDS]),
+        cumulative_loss=float(totals[stream.LOSS] + totals[stream.LOSS_CARRY]),
+        weight=float(totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]),
+        potential=rule.potential(state) if names else None,
+        comparators=_comparators(mixtures, bool((tally.awake > 0.0).all())),
+        assumptions=_assumptions(totals),
+        notes=tuple(_notes(totals, mixtures, limit)),
+        names=names,
+        met=np.roll(tally.awake, -first) > 0.0,
+        gains=gains,
+        alone=alone,
+        promise=rule.promise(turned(state, first), gains if alone is None else alone) if names else Nothing(),
+        hidden=regret.slack(loss, totals),
+    )
+    if not names:
+        return certificate
+    notes = certificate.notes
+    if math.isinf(certificate.promise.promised(None)):
+        notes = (*notes, f"no bound: {rule.missing}")
+    return replace(certificate, notes=notes, others=tuple(_others(certificate, np.roll(tally.paid[stream.SUM], -first))))
+
+
+def _comparators(mixtures: bool, all_met: bool) -> Comparators:
+    """The headline's class: who never said anything plays ŷ and has no regret to speak of."""
+    whom = "the experts" if all_met else "the experts met so far"
+    return Comparators(f"mixtures of {whom}", "w in the simplex") if mixtures else Comparators(f"each of {whom} alone")
+
+
+def _assumptions(totals: np.ndarray) -> tuple[Assumption, ...]:
+    late = int(totals[stream.LATE])
+    still = "the corrected and the realised regret, which count what was played"
+    return (Assumption("labels in time", "each label arrives before the next prediction", 0.0, float(late), late, still),)
+
+
+def _notes(totals: np.ndarray, mixtures: bool, limit: float) -> list[str]:
+    notes = []
     if totals[stream.SILENT]:
         notes.append(f"every expert was asleep in {int(totals[stream.SILENT])} rounds; ŷ was repeated there")
-    if getattr(state, "linear", True) is False:
-        notes.append("learned from losses, not slopes: the promised bounds hold against single experts only")
-    if guarantees and guarantees[0].value is None:
-        notes.append(
-            "no bound: " + ("this method's is not computed" if isinstance(state, BOA) else "the forecasts outgrew the grid of rates")
-        )
-    path = None
-    if isinstance(state, HuberRoot):
-        path = Path(state.path.copy(), float(state.path_clipped[0]), float(totals[stream.ROUNDS]), state.shares.copy())
-    u = None
-    if names and isinstance(state, HuberRoot):
-        u = math.expm1(huber_root.log_mean(state))
-    elif names and isinstance(state, Squint):
-        u = math.expm1(squint.log_mean(state))
-    return ExpertsCertificate(
-        method,
-        loss,
-        int(totals[stream.ROUNDS]),
-        float(totals[stream.LOSS]),
-        u,
-        guarantees,
-        assumptions,
-        tuple(notes),
-        names,
-        gain,
-        promised,
-        path,
-    )
+    if not mixtures:
+        notes.append("learned from losses, not slopes: nothing is promised against mixtures, only against single experts")
+    if totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY] != totals[stream.ROUNDS]:
+        notes.append("rounds are weighted: losses, slopes and regrets are sums of weight × loss, and limits are about weight × slope")
+    if totals[stream.TOO_STEEP]:
+        steep = f"{int(totals[stream.TOO_STEEP])} slopes were beyond {limit:g} (worst {totals[stream.STEEPEST]:g})"
+        notes.append(f"{steep}: what lies beyond is in the bounds")
+    return notes
 
 
-def reordered(state: Any, first: int) -> Any:
-    """The state with its first columns moved to the end, as certificates list them."""
-    fields = PER_EXPERT[type(state)]
-    return state._replace(**{name: np.roll(getattr(state, name), -first, axis=-1) for name in fields})
+def _others(certificate: ExpertsCertificate, paid: np.ndarray) -> list[Guarantee]:
+    """Lines about other comparators than the headline's."""
+    best = certificate.names[int(np.argmin(np.where(certificate.met, paid, math.inf)))]
+    whom = Comparators(f"the best expert, {best}")
+    lines = []
+    for name, value, holds in (
+        ("promised to the best", certificate.bound(best, nominal=True), certificate.valid),
+        ("realised to the best", certificate.realised(best), True),
+    ):
+        lines.append(Guarantee(name, "to the one with the least loss", value if math.isfinite(value) else None, holds, whom))
+    tracked = certificate.tracking(SWITCHES)
+    if math.isfinite(tracked):
+        whom = Comparators(f"sequences of awake experts that switch at most {SWITCHES} times")
+        lines.append(Guarantee("tracking regret", "with the weights as they are now, on this path", tracked, True, whom))
+    return lines

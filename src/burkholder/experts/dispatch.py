@@ -2,36 +2,69 @@
 
 In Python the choice is a look-up; inside a compiled loop it is made at compile time. A round hands a rule
 everything it might learn from: the forecasts x (NaN = asleep), the ŷ played, its slope δ, the loss paid
-by ŷ and the loss each expert would have paid.
+by ŷ and the loss each expert would have paid, all of them times the weight of the round.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from burkholder.errors import BadInput
 from burkholder.machine.compiling import overload, register_jitable, types
 
 
-class Rules(NamedTuple):
-    """The three compiled functions of one aggregator."""
+class Option(NamedTuple):
+    """A setting of a rule: `check(name, value)` hands it back as it is used, or raises BadInput. None: it must be given."""
 
-    predict: Callable[..., float]
-    update: Callable[..., None]
-    weights: Callable[..., np.ndarray]
-
-
-PER_EXPERT: dict[type, tuple[str, ...]] = {}  # the fields of a record whose last axis is the experts
-RULES: dict[type, Rules] = {}
+    check: Callable[[str, Any], Any]
+    default: Any = None
 
 
-def aggregator(record: type, per_expert: tuple[str, ...], predict: Any, update: Any, weights: Any) -> None:
-    """Register a state record with its rules."""
-    PER_EXPERT[record] = per_expert
-    RULES[record] = Rules(predict, update, weights)
+def _nothing(state: Any, gain: np.ndarray) -> Any:
+    from burkholder.experts.promises import Nothing
+
+    return Nothing()
+
+
+class Rule(NamedTuple):
+    """One way to aggregate: all that learner, loops, certificate and saving need to know of it."""
+
+    name: str
+    record: type  # a NamedTuple of arrays, the state; the arrays change in place
+    start: Callable[..., Any]  # start(columns, limit, **settings): a fresh state; limit: the slope's known bound, 0 if unknown
+    predict: Callable[..., float]  # (state, x) → ŷ; NaN when every expert is asleep
+    update: Callable[..., None]  # (state, x, ŷ, δ, own, paid), in place
+    weights: Callable[..., np.ndarray]  # (state, x): on the experts awake in x, summing to 1
+    per_expert: tuple[str, ...]  # the fields whose last axis is the experts; 0 there is an expert never met
+    options: Mapping[str, Option] = {}
+    promise: Callable[[Any, np.ndarray], Any] = _nothing  # (state, what each expert gained at most) → one of promises.py
+    potential: Callable[[Any], float | None] = lambda state: None
+    mixtures: Callable[[Any], bool] = lambda state: True  # whether it learns from slopes, and so competes with mixtures
+    missing: str = "this method's is not computed"  # why there is no bound, where there is none
+
+
+RULES: dict[type, Rule] = {}
+PER_EXPERT: dict[type, tuple[str, ...]] = {}  # of every record that grows with the experts
+
+
+def attach(rule: Rule) -> Rule:
+    """Make the rule known to `predict`, `update` and `weights`; its three functions may be plain ones that numba can compile."""
+    known = RULES.get(rule.record)
+    if known is not None:
+        if known.name != rule.name:
+            raise BadInput("method", rule.name, f"the record {rule.record.__name__} belongs to the rule {known.name!r}")
+        return known
+    for name in rule.per_expert:
+        if name not in getattr(rule.record, "_fields", ()):
+            raise BadInput("method", rule.name, f"its record has no field {name!r}")
+    pieces = {part: getattr(rule, part) for part in ("predict", "update", "weights")}
+    rule = rule._replace(**{part: f if hasattr(f, "py_func") else register_jitable(f) for part, f in pieces.items()})
+    RULES[rule.record], PER_EXPERT[rule.record] = rule, rule.per_expert
+    return rule
 
 
 def predict(state: Any, x: np.ndarray) -> float:
@@ -118,3 +151,15 @@ def grown(state: Any, experts: int) -> Any:
         pad = [(0, 0)] * (array.ndim - 1) + [(0, experts - array.shape[-1])]
         changes[field] = np.pad(array, pad)
     return state._replace(**changes)
+
+
+def turned(state: Any, first: int) -> Any:
+    """The state with its first columns moved to the end, as certificates list them; its arrays are copies."""
+    fields = PER_EXPERT[type(state)]
+    return state._replace(
+        **{
+            name: np.roll(array, -first, axis=-1) if name in fields else array.copy()
+            for name, array in state._asdict().items()
+            if isinstance(array, np.ndarray)
+        }
+    )

@@ -14,21 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.experts.dispatch import aggregator, mixture, regrets, softmax
-from burkholder.machine.compiling import compiled
+from burkholder.experts.dispatch import Option, Rule, attach, mixture, regrets, softmax
+from burkholder.experts.options import LINEAR, positive
+from burkholder.experts.promises import Tilted
 
 
-@compiled
 def weights(state: EWA, x: np.ndarray) -> np.ndarray:
     return softmax(state.log_w, x)
 
 
-@compiled
 def predict(state: EWA, x: np.ndarray) -> float:
     return mixture(softmax(state.log_w, x), x)
 
 
-@compiled
 def update(state: EWA, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     r = regrets(state.linear, x, yhat, delta, own, paid)
     low, high = math.inf, -math.inf
@@ -50,8 +48,27 @@ class EWA(NamedTuple):
     ranges: np.ndarray
 
 
-aggregator(EWA, ("log_w",), predict, update, weights)
-
-
-def start(experts: int, rate: float, linear: bool = True) -> EWA:
+def start(experts: int, limit: float, rate: float, linear: bool = True) -> EWA:
     return EWA(np.zeros(experts), rate, linear, np.zeros(1))
+
+
+def promise(state: EWA, gain: np.ndarray) -> Tilted:
+    """ln mean W ≤ (η²/8)·Σrange²."""
+    eta = np.array([state.rate])
+    return Tilted(1.0, eta, np.zeros((1, gain.size)), eta**2 / 8.0 * state.ranges[0], np.zeros(gain.size), gain)
+
+
+RULE = attach(
+    Rule(
+        "ewa",
+        EWA,
+        start,
+        predict,
+        update,
+        weights,
+        per_expert=("log_w",),
+        options={"rate": Option(positive), "linear": LINEAR},
+        promise=promise,
+        mixtures=lambda state: state.linear,
+    )
+)

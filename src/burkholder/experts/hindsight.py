@@ -33,37 +33,37 @@ class Mixture(NamedTuple):
 
 
 @compiled
-def _total(loss: Any, p: np.ndarray, y: np.ndarray) -> float:
+def _total(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     total = 0.0
     for t in range(y.size):
-        total += value(loss, p[t], y[t])
+        total += weight[t] * value(loss, p[t], y[t])
     return total
 
 
 @compiled
-def _slopes(loss: Any, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _slopes(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     slopes = np.empty(y.size)
     for t in range(y.size):
-        slopes[t] = derivative(loss, p[t], y[t])
+        slopes[t] = weight[t] * derivative(loss, p[t], y[t])
     return slopes
 
 
-def total_loss(loss: Any, p: np.ndarray, y: np.ndarray) -> float:
-    """Σℓ(p_t, y_t)."""
+def total_loss(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """Σ weight·ℓ(p_t, y_t)."""
     if isinstance(loss, Custom):
-        return sum(value(loss, a, b) for a, b in zip(p.tolist(), y.tolist()))
-    return _total(loss, p, y)
+        return sum(c * value(loss, a, b) for a, b, c in zip(p.tolist(), y.tolist(), weight.tolist()))
+    return _total(loss, p, y, weight)
 
 
-def slopes(loss: Any, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """∂ℓ(p_t, y_t), per round."""
+def slopes(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """weight·∂ℓ(p_t, y_t), per round."""
     if isinstance(loss, Custom):
-        return np.array([derivative(loss, a, b) for a, b in zip(p.tolist(), y.tolist())])
-    return _slopes(loss, p, y)
+        return np.array([c * derivative(loss, a, b) for a, b, c in zip(p.tolist(), y.tolist(), weight.tolist())])
+    return _slopes(loss, p, y, weight)
 
 
-def best_convex(loss: Any, forecasts: np.ndarray, y: np.ndarray) -> Mixture:
-    """The mixture of forecast columns (no NaN) with the least mean loss.
+def best_convex(loss: Any, forecasts: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> Mixture:
+    """The mixture of forecast columns (no NaN) with the least mean loss, Σ weight·loss over Σ weight.
 
     >>> from burkholder.losses import get
     >>> best = best_convex(get("squared"), np.array([[0.0, 2.0], [1.0, 3.0]]), np.array([0.5, 1.5]))
@@ -75,11 +75,15 @@ def best_convex(loss: Any, forecasts: np.ndarray, y: np.ndarray) -> Mixture:
         raise BadInput("forecasts", x.shape, "give one row a round and one column an expert, none empty")
     if np.isnan(x).any():
         raise BadInput("forecasts", "NaN", "fill the rounds where an expert was asleep first")
+    y, c = np.asarray(y, dtype=float), np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+    if c.shape != y.shape or not (c >= 0).all() or not c.any():
+        raise BadInput("weight", weight, "give one number ≥ 0 a round, not all of them 0")
+    x, y, c = (x, y, c) if (c > 0).all() else (np.ascontiguousarray(x[c > 0]), y[c > 0], c[c > 0])
     if x.shape[1] == 1:
-        return Mixture(np.ones(1), total_loss(loss, x[:, 0], y) / len(y), 0.0)
+        return Mixture(np.ones(1), total_loss(loss, x[:, 0], y, c) / float(c.sum()), 0.0)
     if isinstance(loss, (Absolute, Pinball, EpsilonInsensitive, Hinge)):
-        return _by_program(loss, x, y)
-    return _by_descent(loss, x, y)
+        return _by_program(loss, x, y, c)
+    return _by_descent(loss, x, y, c)
 
 
 def _pieces(loss: Any, y: np.ndarray) -> list[tuple[float, float, np.ndarray, np.ndarray]]:
@@ -99,20 +103,20 @@ def _simplex(w: np.ndarray) -> np.ndarray:
     return w / w.sum() if w.sum() > 0 else np.full(w.size, 1.0 / w.size)
 
 
-def _by_program(loss: Any, x: np.ndarray, y: np.ndarray) -> Mixture:
+def _by_program(loss: Any, x: np.ndarray, y: np.ndarray, c: np.ndarray) -> Mixture:
     from scipy.optimize import linprog
 
     pieces = _pieces(loss, y)
     target = np.concatenate([piece[2] for piece in pieces])
     moved = np.concatenate([piece[3][:, None] * x for piece in pieces])  # slope·x, per piece and round
-    low = np.concatenate([np.full(len(y), piece[0]) for piece in pieces])
-    high = np.concatenate([np.full(len(y), piece[1]) for piece in pieces])
+    low = np.concatenate([c * piece[0] for piece in pieces])
+    high = np.concatenate([c * piece[1] for piece in pieces])
     # a change of origin by the first expert leaves the program as it is (Σw = 1) and its numbers small
     base = moved[:, 0].copy()
     offset, rows = target - base, moved - base[:, None]
     unit = max(float(np.mean(np.abs(offset))), float(np.mean(np.abs(rows))), 1e-300)
     d, size = x.shape[1], len(target)
-    best = None if size <= FEW else _by_descent(loss, x, y, polish=0)
+    best = None if size <= FEW else _by_descent(loss, x, y, c, polish=0)
     free = size if best is None else FEW
     while True:
         # A dual variable sits at the end of its box that the sign of its residual says, but near 0. On long
@@ -129,29 +133,29 @@ def _by_program(loss: Any, x: np.ndarray, y: np.ndarray) -> Mixture:
             method="highs",
         )
         if answer.x is None:
-            return _by_descent(loss, x, y)
+            return _by_descent(loss, x, y, c)
         w = _simplex(-np.asarray(answer.ineqlin.marginals))
         a[loose] = np.clip(answer.x[:-1], low[loose], high[loose])
         dual = float(a @ offset) - float(np.max(rows.T @ a))
-        primal = total_loss(loss, x @ w, y)
-        best = Mixture(w, primal / len(y), max(primal - dual, 0.0) / len(y))
+        primal = total_loss(loss, x @ w, y, c)
+        best = Mixture(w, primal / float(c.sum()), max(primal - dual, 0.0) / float(c.sum()))
         if free >= size or best.gap <= 1e-12 * best.loss:
             return best
         free *= 4
 
 
-def _by_descent(loss: Any, x: np.ndarray, y: np.ndarray, polish: int = 500) -> Mixture:
+def _by_descent(loss: Any, x: np.ndarray, y: np.ndarray, c: np.ndarray, polish: int = 500) -> Mixture:
     """Sequential quadratic programming, then pairwise Frank–Wolfe steps until the gap is negligible."""
     from scipy.optimize import minimize, minimize_scalar
 
-    n, d = x.shape
-    unit = max(total_loss(loss, x.mean(axis=1), y) / n, 1e-300)
+    n, d = float(c.sum()), x.shape[1]
+    unit = max(total_loss(loss, x.mean(axis=1), y, c) / n, 1e-300)
 
     def mean_loss(w: np.ndarray) -> float:
-        return total_loss(loss, x @ w, y) / n / unit
+        return total_loss(loss, x @ w, y, c) / n / unit
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        return x.T @ slopes(loss, x @ w, y) / n / unit
+        return x.T @ slopes(loss, x @ w, y, c) / n / unit
 
     corners = [mean_loss(corner) for corner in np.eye(d)]
     candidates = [np.full(d, 1.0 / d), np.eye(d)[int(np.argmin(corners))]]

@@ -14,8 +14,7 @@ statistic). Everything is written in the dimensionless z, so no rate overflows a
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
 the share (step 3) in its first awake round.
 
-`predict` and `update` are compiled functions of a record of arrays: call them from Python, or from inside
-another compiled loop.
+`predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
 
 from __future__ import annotations
@@ -25,12 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.experts.dispatch import aggregator
+from burkholder.experts.dispatch import Option, Rule, attach
+from burkholder.experts.options import count, shares
+from burkholder.experts.promises import Path, Tilted
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
-from burkholder.losses.dispatch import derivative
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
+SHARED = 2.0**-50  # 8u
 
 
 class HuberRoot(NamedTuple):
@@ -43,18 +44,18 @@ class HuberRoot(NamedTuple):
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
-    path: np.ndarray  # (rates,): Σ_t max_j of the prices
+    path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
 
 
-def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
-    """A fresh state; `lipschitz` 0 means unknown (then use 48 rates).
+def start(experts: int, limit: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
+    """A fresh state; `limit` is the slope's; 0 means unknown (then use 48 rates).
 
-    >>> start(4, lipschitz=2.0).log_w.shape
+    >>> start(4, limit=2.0).log_w.shape
     (24, 4, 4)
     """
-    known = lipschitz > 0.0
-    scale = np.array([lipschitz, 0.0, lipschitz]) if known else np.zeros(3)
+    known = limit > 0.0
+    scale = np.array([limit, 0.0, limit])
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),
@@ -114,7 +115,7 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: f
     return total, slope / unit, size
 
 
-@compiled
+@register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
     """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
     mean = centre(x)
@@ -162,7 +163,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     return best
 
 
-@compiled
+@register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
     rates, shares, experts = state.log_w.shape
@@ -207,13 +208,19 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
 
 @register_jitable
 def share(state: HuberRoot, born: int) -> None:
-    """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space."""
+    """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space.
+
+    Written as it is below, with s = top − ln W_j, each ln W_j is good to u·(4|top| + 3·ln(d/α) + d + 16): s costs
+    u·s·e^{−s}/(e^{−s} + α/d) ≤ u·(ln(d/α) + 1), the sums d + 4 roundings, the last addition u·|ln W_j|, and so does
+    adding ln(1+z) before. `path` is charged for it.
+    """
     rates, shares, experts = state.log_w.shape
     relative = np.empty(experts)
     for a in range(shares):
         alpha = state.shares[a]
         if alpha == 0.0:
             continue
+        depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
             row = state.log_w[k, a]
             top, total = -math.inf, 0.0
@@ -224,20 +231,13 @@ def share(state: HuberRoot, born: int) -> None:
                 if state.born[j]:
                     relative[j] = math.exp(row[j] - top)
                     total += relative[j]
+            state.path[k] += SHARED * (abs(top) + depth)
             floor = alpha * (total / born)
             for j in range(experts):
                 if state.born[j]:
                     row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
 
 
-@compiled
-def log_mean(state: HuberRoot) -> float:
-    """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
-    top = np.max(state.log_w)
-    return top + math.log(np.mean(np.exp(state.log_w - top)))
-
-
-@compiled
 def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     """How much each awake expert pulls on ŷ: W·λ over rates and shares, made to sum to 1.
 
@@ -252,19 +252,37 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     return pull / total if total > 0.0 else pull
 
 
-@compiled
+def log_mean(state: HuberRoot) -> float:
+    """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
+    top = float(np.max(state.log_w))
+    return top + math.log(float(np.mean(np.exp(state.log_w - top))))
+
+
+def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
+    """The mean of W stays 1, so at each rate the weights without share have a mean of at most K."""
+    rates = np.array([rate(k) for k in range(state.log_w.shape[0])])
+    mass = math.log(state.log_w.shape[0] * state.log_w.shape[1])
+    unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
+    path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
+    return Tilted(unit, rates, state.cost, np.full(rates.size, mass), state.clipped, gain, path)
+
+
 def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     update(state, x, yhat, delta)
 
 
-aggregator(HuberRoot, ("log_w", "born", "cost", "clipped"), predict, _update, weights)
-
-
-@compiled
-def sweep(state: HuberRoot, loss: NamedTuple, forecasts: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Predictions for whole arrays (rounds × experts), each made before its y is learned."""
-    predictions = np.empty(y.size)
-    for t in range(y.size):
-        predictions[t] = predict(state, forecasts[t])
-        update(state, forecasts[t], predictions[t], derivative(loss, predictions[t], y[t]))
-    return predictions
+RULE = attach(
+    Rule(
+        "huber-root",
+        HuberRoot,
+        start,
+        predict,
+        _update,
+        weights,
+        per_expert=("log_w", "born", "cost", "clipped"),
+        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 2⁴⁸: the first spread may be a poor guide to the rest
+        promise=promise,
+        potential=lambda state: math.expm1(log_mean(state)),
+        missing="the numbers left the floats",
+    )
+)

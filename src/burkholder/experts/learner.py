@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import copy
-import difflib
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import boa, ewa, huber_root, ml_poly, rows, squint, stream
+from burkholder.experts import methods, options, rows, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
-from burkholder.experts.dispatch import grown
-from burkholder.experts.run import ExpertsRun
+from burkholder.experts.dispatch import Rule, grown
+from burkholder.experts.stream import LOOPS
+from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight, checked_weights
+from burkholder.learning.runs import Run
+from burkholder.learning.tickets import MAX_PENDING
 
-METHODS = ("huber-root", "ewa", "ml-poly", "boa", "squint")
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+VERSION = 2
+NONE = np.empty(0)
+FULL = "the loss, its slope or the weight of this round is too large, or not a number"
 
 
-class Experts:
+class Experts(OnlineLearner):
     """Aggregate forecasts, round by round or whole arrays at once.
 
     Nothing needs tuning with the default method, "huber-root": it adapts to the scale of forecasts and
@@ -29,11 +33,12 @@ class Experts:
     appear at any time.
 
     loss, quantile=…   a name or record of `burkholder.losses`, with its options
+    method, rate=…     a name of METHODS or a `Rule`, with its options:
+                       huber-root: shares, rates (its grid of tracking shares, the number of its rates);
+                       squint: rates; ewa: rate (needed), linear; ml-poly, boa: linear.
+                       linear=False learns from losses (against single experts) instead of slopes δ(ŷ−x_j)
     bound              targets lie in [-bound, bound]: ŷ is kept there, at no cost
     lipschitz          a bound on the loss's slope, when the loss itself has none (squared)
-    rate               the learning rate: "ewa" needs one, no other method has one
-    linear             learn from slopes δ(ŷ−x_j) (competes with mixtures) or from losses (single experts)
-    shares, rates      huber-root's grid of tracking shares, and the number of its rates
     outside            extra experts x̄ + c·(running MAE); by default for the pinball loss, whose target
                        may lie beyond every forecast
 
@@ -51,210 +56,250 @@ class Experts:
         self,
         loss: Any = "absolute",
         *,
-        method: str = "huber-root",
+        method: str | Rule = "huber-root",
         bound: float | None = None,
         lipschitz: float | None = None,
-        rate: float | None = None,
-        linear: bool = True,
-        shares: tuple[float, ...] = huber_root.SHARES,
-        rates: int | None = None,
         outside: tuple[float, ...] | None = None,
-        **options: float,
+        max_pending: int = MAX_PENDING,
+        **more: Any,
     ) -> None:
-        self.loss = losses.get(loss, **options)
-        if method not in METHODS:
-            near = difflib.get_close_matches(str(method), METHODS, 1)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            raise BadInput("method", method, f"{hint}Methods: {', '.join(METHODS)}")
-        for name, number in (("bound", bound), ("lipschitz", lipschitz), ("rate", rate)):
-            if number is not None and not (number > 0 and math.isfinite(number)):
-                raise BadInput(name, number, "give a positive finite number")
-        if (method == "ewa") != (rate is not None):
-            raise BadInput("rate", rate, "method 'ewa' needs a positive learning rate, the others have none")
-        if rates is not None and not 1 <= rates <= 1000:
-            raise BadInput("rates", rates, "give a whole number from 1 to 1000")
-        if not shares or shares[0] != 0.0 or not all(0.0 <= alpha < 1.0 for alpha in shares):
-            raise BadInput("shares", shares, "start with 0, then give numbers in (0, 1)")
-        self.method, self.rate, self.linear, self.shares = method, rate, bool(linear), tuple(shares)
-        self.bound, self.lipschitz = bound, lipschitz
-        slope = lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
-        self._limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
-        self.rates = rates or 48  # 2^48: the first spread may be a poor guide to the scale of the rest
+        super().__init__(max_pending)
+        rule = methods.get(method)
+        known = getattr(losses.LOSSES.get(loss) if isinstance(loss, str) else None, "_fields", ())
+        self.loss = losses.get(loss, **{name: value for name, value in more.items() if name in known})
+        self.settings = options.settings(rule, {name: value for name, value in more.items() if name not in known})
+        self.method = rule.name
+        self.bound = None if bound is None else options.positive("bound", bound)
+        self.lipschitz = None if lipschitz is None else options.positive("lipschitz", lipschitz)
+        slope = self.lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
+        limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
         if outside is None:
             outside = OUTSIDE if isinstance(self.loss, losses.Pinball) else ()
         self.outside = tuple(float(c) for c in outside)
         if not all(math.isfinite(c) for c in self.outside):
             raise BadInput("outside", outside, "give finite multiples of the running error")
         # clipping ŷ is free only where the loss has its minimiser inside
-        self._clip = bound if bound is not None and losses.has_minimiser(self.loss) else math.inf
+        clip = self.bound if self.bound is not None and losses.has_minimiser(self.loss) else math.inf
+        self._limits = (clip, limit or math.inf)
         self.names: tuple[str, ...] = ()
-        self._tally = stream.start(0, self.outside)
-        self._state = self._start(len(self.outside))
+        self._tally = stream.start(self.outside)
+        self._state = rule.start(len(self.outside), limit, **self.settings)
 
-    def _start(self, columns: int) -> Any:
-        if self.method == "ewa":
-            assert self.rate is not None
-            return ewa.start(columns, self.rate, self.linear)
-        if self.method == "ml-poly":
-            return ml_poly.start(columns, self.linear)
-        if self.method == "boa":
-            return boa.start(columns, self.linear)
-        if self.method == "squint":
-            return squint.start(columns, self._limit, self.rates)
-        return huber_root.start(columns, self._limit, self.rates, self.shares)
-
-    def _with(self, fresh: tuple[str, ...]) -> tuple[Any, stream.Tally]:
-        """State and tally with room for new names; the learner's own when there is none."""
+    # --- the rounds ------------------------------------------------------------------------------------------
+    def _with(self, names: tuple[str, ...]) -> tuple[Any, stream.Tally]:
+        """State and tally with room for all these names; the learner's own when it knows them."""
+        fresh = len(names) - len(self.names)
         if not fresh:
             return self._state, self._tally
-        columns = len(self.outside) + len(self.names) + len(fresh)
+        columns = len(self.outside) + len(names)
         state, tally = grown(self._state, columns), grown(self._tally, columns)
-        tally.paid[columns - len(fresh) :] = tally.totals[stream.LOSS]  # asleep so far: it played ŷ
+        places = [stream.LOSS, stream.LOSS_CARRY, stream.LOSS_SIZE]  # asleep so far: it played ŷ
+        tally.paid[:, columns - fresh :] = tally.totals[places][:, None]
         return state, tally
 
+    def _read(self, x: Any) -> rows.Row:
+        return rows.row(x, self.names)
+
+    def _play(self, row: rows.Row) -> tuple[float, tuple[np.ndarray, float]]:
+        state, tally = self._with(row.names)
+        wide, answers = np.empty((1, len(self.outside) + row.values.size)), np.empty(1)
+        LOOPS.answer(state, tally, self._limits[0], row.values[None, :], wide, answers)
+        yhat = float(answers[0])
+        return yhat, (wide[0], yhat)
+
+    def _learn(self, row: rows.Row, memo: tuple[np.ndarray, float], y: Any, weight: float, late: int) -> None:
+        target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
+        everyone = row.names
+        if len(row.names) < len(self.names) or row.names[: len(self.names)] != self.names:  # others were met since it was played
+            everyone = (*self.names, *(name for name in row.names if name not in self.names))
+        full = rows.placed(memo[0], row.names, everyone, len(self.outside))
+        state, tally = self._with(everyone)
+        round = stream.Round(full, memo[1], target, weight, late)
+        if not self._settle(state, tally, round):
+            raise BadInput("y", y, f"{FULL} (ŷ = {memo[1]:g}, weight {weight:g})")
+        self._state, self._tally, self.names = state, tally, everyone
+
+    def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
+        """One round: predict, see y, learn."""
+        if isinstance(self.loss, losses.Custom):
+            return super().update(x, y, weight)
+        with self._lock:  # as the general way does it, in one call
+            row, counted = self._read(x), checked_weight(weight)
+            target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
+            state, tally = self._with(row.names)
+            met = LOOPS.meet(state, tally, self.loss, self._limits, row.values, target, counted)
+            if not met.learned:
+                raise BadInput("y", y, f"{FULL} (ŷ = {met.yhat:g}, weight {counted:g})")
+            self._state, self._tally, self.names = state, tally, row.names
+
+    def _settle(self, state: Any, tally: stream.Tally, round: stream.Round) -> bool:
+        limit = self._limits[1]
+        if not isinstance(self.loss, losses.Custom):
+            return LOOPS.settle(state, tally, self.loss, limit, round)
+        cost = stream.costs(self.loss, len(self.outside), round.x, round.yhat, round.y)  # Python functions: they may fail
+        if not stream.fits(round, cost):
+            return False
+        LOOPS.learn(state, tally, limit, round, cost)
+        return True
+
+    # --- many rows -------------------------------------------------------------------------------------------
+    def _table(self, X: Any) -> rows.Table:
+        return rows.table(X, self.names)
+
+    def _targets(self, y: Any, rows_: int) -> np.ndarray:
+        return rows.targets(self.loss, y, math.inf if self.bound is None else self.bound, rows_)
+
+    def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100, weights: bool = True) -> Run:
+        """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
+
+        X may be an array, a mapping from expert to column, or a data frame; NaN means asleep. All of it is learned, or
+        nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
+        the experts' `weights` in every round, over the names of its certificate.
+        """
+        with self._lock:
+            table = self._table(X)._replace(keep=bool(weights))
+            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
+
+    def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
+        self._state, self._tally = self._with(table.names)
+        self.names = table.names
+        n, width = table.rows, len(self.outside) + len(self.names)
+        kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n if table.keep else 0, width)))
+        given = stream.Given(table.values, targets, NONE if weights is None else weights)
+        bad = (self._swept if isinstance(self.loss, losses.Custom) else self._sweep)(given, kept)
+        if bad >= 0:
+            raise BadInput(f"y[{bad}]", float(targets[bad]), FULL)
+        details = {"forecasts": table.values, "targets": targets, **({"weights": kept.used} if table.keep else {})}
+        return Stretch(kept.predictions, kept.losses, details)
+
+    def _sweep(self, given: stream.Given, kept: stream.Kept) -> int:
+        return LOOPS.sweep(self._state, self._tally, self.loss, self._limits, given, kept)
+
+    def _swept(self, given: stream.Given, kept: stream.Kept) -> int:
+        """The same for a loss of Python functions."""
+        for t, (x, y) in enumerate(zip(given.forecasts, given.y.tolist())):
+            yhat, (full, _) = self._play(rows.Row(x, self.names))
+            if t < len(kept.used):
+                kept.used[t] = LOOPS.pulls(self._state, self._tally, x)
+            kept.predictions[t], kept.losses[t] = yhat, losses.value(self.loss, yhat, y)
+            weight = float(given.weight[t]) if given.weight.size else 1.0
+            if not self._settle(self._state, self._tally, stream.Round(full, yhat, y, weight, 0)):
+                return t
+        return -1
+
+    def _predict_many(self, table: rows.Table) -> np.ndarray:
+        state, tally = self._with(table.names)
+        answers = np.empty(table.rows)
+        LOOPS.answer(state, tally, self._limits[0], table.values, np.empty((0, 0)), answers)
+        return answers
+
+    def _undo(self) -> Callable[[], None]:
+        kept = _copied(self._state), _copied(self._tally), self.names
+
+        def back() -> None:
+            self._state, self._tally, self.names = kept
+
+        return back
+
+    def admit(self, names: tuple[str, ...]) -> None:
+        """Know these experts already; they sleep until they first say something."""
+        with self._lock:
+            everyone = (*self.names, *(name for name in dict.fromkeys(names) if name not in self.names))
+            self._state, self._tally = self._with(everyone)
+            self.names = everyone
+
+    # --- what it knows -----------------------------------------------------------------------------------------
     @property
     def columns(self) -> tuple[str, ...]:
         """The user's experts, then those outside the hull."""
         return (*self.names, *(f"mean{c:+g}·mae" for c in self.outside))
 
-    def predict(self, x: Any) -> float:
-        """ŷ for one round of forecasts: a mapping from expert to forecast, or an array. Pure."""
-        values, fresh = rows.row(x, self.names)
-        state, tally = self._with(fresh)
-        return float(stream.play(state, tally, self._clip, values))
+    @property
+    def rounds(self) -> int:
+        return int(self._tally.totals[stream.ROUNDS])
 
-    def update(self, x: Any, y: Any) -> None:
-        """Learn the target of the round whose forecasts are x."""
-        values, fresh = rows.row(x, self.names)
-        target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
-        state, tally = self._with(fresh)
-        limit = self._limit or math.inf
-        if isinstance(self.loss, losses.Custom):  # Python functions: they may fail or overflow, so ask first
-            yhat = float(stream.play(state, tally, self._clip, values))
-            delta, own, average, paid = stream.round_losses(self.loss, tally, values, yhat, target)
-            if not (math.isfinite(delta) and math.isfinite(own)):
-                raise BadInput("y", y, f"the loss of ŷ = {yhat:g} or its slope is not finite")
-            stream.score(state, tally, limit, values, target, yhat, delta, own, average, paid)
-        else:
-            stream.sweep(
-                state,
-                tally,
-                self.loss,
-                self._clip,
-                limit,
-                values[None, :],
-                np.array([target]),
-                np.empty(1),
-                np.empty(1),
-                np.empty((0, values.size + len(self.outside))),
-            )
-        self._state, self._tally, self.names = state, tally, (*self.names, *fresh)
-
-    def run(self, F: Any, y: Any, *, weights: bool = True) -> ExpertsRun:
-        """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
-
-        F may be an array, a mapping from expert to column, or a data frame; NaN means asleep.
-        """
-        bound = math.inf if self.bound is None else self.bound
-        forecasts, targets, fresh = rows.table(F, y, self.loss, bound, self.names)
-        state, tally = self._with(fresh)
-        n, names = targets.size, (*self.names, *fresh)
-        width = len(names) + len(self.outside)
-        predictions, paid = np.empty(n), np.empty(n)
-        used = np.empty((n if weights else 0, width))
-        if isinstance(self.loss, losses.Custom):  # Python functions may fail in any round: learn on a twin
-            twin = copy.deepcopy(self)
-            (twin._state, twin._tally), twin.names = twin._with(fresh), names
-            for t in range(n):
-                predictions[t] = twin.predict(forecasts[t])
-                if weights:
-                    used[t] = stream.pulls(twin._state, twin._tally, forecasts[t])
-                paid[t] = losses.value(self.loss, float(predictions[t]), float(targets[t]))
-                twin.update(forecasts[t], targets[t])
-            state, tally = twin._state, twin._tally
-        else:
-            stream.sweep(state, tally, self.loss, self._clip, self._limit or math.inf, forecasts, targets, predictions, paid, used)
-        self._state, self._tally, self.names = state, tally, names
-        return ExpertsRun(predictions, paid, used, self.columns, self.certificate(), self.loss, forecasts, targets)
+    @property
+    def cumulative_loss(self) -> float:
+        return float(self._tally.totals[stream.LOSS] + self._tally.totals[stream.LOSS_CARRY])
 
     def weights(self, x: Any = None) -> dict[str, float]:
         """The weight of each expert now, with all of them awake, or with those awake in x."""
-        if x is None:
-            x = np.zeros(len(self.names))
-        values, fresh = rows.row(x, self.names)
-        state, tally = self._with(fresh)
-        pulls = stream.pulls(state, tally, values)
-        outside = self.columns[len(self.names) :]
-        return dict(zip((*self.names, *fresh, *outside), pulls.tolist()))
+        with self._lock:
+            row = rows.row(np.zeros(len(self.names)) if x is None else x, self.names)
+            state, tally = self._with(row.names)
+            pulls = LOOPS.pulls(state, tally, row.values)
+            return dict(zip((*row.names, *self.columns[len(self.names) :]), pulls.tolist()))
 
     def certificate(self) -> ExpertsCertificate:
         """What holds now: bounds for any mixture, the realised regret, what was assumed and seen."""
-        columns = self.columns if self.names else ()
-        return certify(self.method, losses.name(self.loss), self._state, self._tally, columns, self._limit or math.inf)
+        with self._lock:
+            columns = self.columns if self.names else ()
+            return certify(self._state, self._tally, self.loss, columns, self._limits[1])
 
     def expert_losses(self) -> dict[str, float]:
         """The mean loss of each expert, ŷ standing in for it where it was asleep."""
-        paid = np.roll(self._tally.paid, -len(self.outside)) / max(self._tally.totals[stream.ROUNDS], 1.0)
-        return dict(zip(self.columns, paid.tolist()))
+        totals, paid = self._tally.totals, self._tally.paid
+        weight = totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]
+        means = np.roll(paid[stream.SUM] + paid[stream.CARRY], -len(self.outside)) / (weight or math.nan)
+        return dict(zip(self.columns, means.tolist()))
 
     @property
     def average_loss(self) -> float:
         """The mean loss of the plain average of the experts awake."""
         totals = self._tally.totals
-        return float(totals[stream.AVERAGE] / totals[stream.ROUNDS]) if totals[stream.ROUNDS] else math.nan
+        weight = totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]
+        return float(totals[stream.AVERAGE] / weight) if weight else math.nan
 
-    def state_dict(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    # --- saving --------------------------------------------------------------------------------------------------
+    def state_dict(self) -> State:
         """A header for JSON and a dictionary of arrays; `from_state` resumes from them bit for bit."""
         if isinstance(self.loss, losses.Custom):
             raise BadInput("loss", "custom", "Python functions cannot be saved; use a named loss")
-        header = {
-            "kind": "experts",
-            "version": 1,
-            "loss": losses.name(self.loss),
-            "options": self.loss._asdict(),
-            "method": self.method,
-            "bound": self.bound,
-            "lipschitz": self.lipschitz,
-            "rate": self.rate,
-            "linear": self.linear,
-            "shares": list(self.shares),
-            "rates": self.rates,
-            "outside": list(self.outside),
-            "names": list(self.names),
-        }
-        arrays = {
-            f"{part}.{name}": array.copy()
-            for part, record in (("state", self._state), ("tally", self._tally))
-            for name, array in record._asdict().items()
-            if isinstance(array, np.ndarray)
-        }
-        return header, arrays
+        with self._lock:
+            header = {
+                "kind": "experts",
+                "version": VERSION,
+                "loss": losses.name(self.loss),
+                "options": self.loss._asdict(),
+                "method": self.method,
+                "settings": {key: list(value) if isinstance(value, tuple) else value for key, value in self.settings.items()},
+                "bound": self.bound,
+                "lipschitz": self.lipschitz,
+                "outside": list(self.outside),
+                "names": list(self.names),
+            }
+            parts = ("state", self._state), ("tally", self._tally)
+            return header, {f"{part}.{name}": array.copy() for part, record in parts for name, array in _arrays(record).items()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Experts:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "experts" or header.get("version") != 1:
+        if header.get("kind") != "experts" or header.get("version") != VERSION:
             raise BadInput("header", header.get("kind"), "give a header that Experts.state_dict made")
         self = cls(
             header["loss"],
             method=header["method"],
             bound=header["bound"],
             lipschitz=header["lipschitz"],
-            rate=header["rate"],
-            linear=header["linear"],
-            shares=tuple(header["shares"]),
-            rates=header["rates"],
             outside=tuple(header["outside"]),
+            **header["settings"],
             **header["options"],
         )
         names = tuple(header["names"])
         state, tally = self._with(names)
         for part, record in (("state", state), ("tally", tally)):
-            for name, array in record._asdict().items():
-                if isinstance(array, np.ndarray):
-                    saved = np.asarray(arrays.get(f"{part}.{name}"))
-                    if saved.shape != array.shape:
-                        raise BadInput(f"arrays[{part}.{name}]", saved.shape, f"it must be {array.shape}")
-                    array[...] = saved
+            for name, array in _arrays(record).items():
+                saved = np.asarray(arrays.get(f"{part}.{name}"))
+                if saved.shape != array.shape:
+                    raise BadInput(f"arrays[{part}.{name}]", saved.shape, f"it must be {array.shape}")
+                array[...] = saved
         self._state, self._tally, self.names = state, tally, names
         return self
+
+
+def _arrays(record: Any) -> dict[str, np.ndarray]:
+    return {name: array for name, array in record._asdict().items() if isinstance(array, np.ndarray)}
+
+
+def _copied(record: Any) -> Any:
+    return record._replace(**{name: array.copy() for name, array in _arrays(record).items()})

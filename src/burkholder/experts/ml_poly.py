@@ -17,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.experts.dispatch import aggregator, mixture, regrets
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.experts.dispatch import Rule, attach, mixture, regrets
+from burkholder.experts.options import LINEAR
+from burkholder.experts.promises import Polynomial
+from burkholder.machine.compiling import register_jitable
 
 UNIT, LARGEST, GROWTH = 0, 1, 2
 
@@ -32,7 +34,6 @@ def raise_unit(unit: float, r: np.ndarray) -> float:
     return math.ldexp(1.0, math.frexp(largest)[1]) if largest > unit else unit
 
 
-@compiled
 def weights(state: MLPoly, x: np.ndarray) -> np.ndarray:
     p = np.zeros(x.size)
     for j in range(x.size):
@@ -45,12 +46,10 @@ def weights(state: MLPoly, x: np.ndarray) -> np.ndarray:
     return p / total if total > 0.0 else p
 
 
-@compiled
 def predict(state: MLPoly, x: np.ndarray) -> float:
     return mixture(weights(state, x), x)
 
 
-@compiled
 def update(state: MLPoly, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     r = regrets(state.linear, x, yhat, delta, own, paid)
     unit = raise_unit(state.totals[UNIT], r)
@@ -83,14 +82,27 @@ class MLPoly(NamedTuple):
     linear: bool
 
 
-aggregator(MLPoly, ("regret", "square"), predict, update, weights)
-
-
-def start(experts: int, linear: bool = True) -> MLPoly:
+def start(experts: int, limit: float, linear: bool = True) -> MLPoly:
     return MLPoly(np.zeros(experts), np.zeros(experts), np.zeros(3), linear)
 
 
-def bounds(state: MLPoly) -> np.ndarray:
-    """The bound on R_j, per expert."""
-    root = np.sqrt(state.totals[GROWTH] * (state.totals[LARGEST] + state.square))
-    return state.totals[UNIT] * root
+def promise(state: MLPoly, gain: np.ndarray) -> Polynomial:
+    """Σ_j η_j(R_j)₊² ≤ Σ_tΣ_i η_i r_ti²."""
+    unit, largest, growth = state.totals[[UNIT, LARGEST, GROWTH]].tolist()
+    return Polynomial(unit, largest + state.square, growth, gain)
+
+
+RULE = attach(
+    Rule(
+        "ml-poly",
+        MLPoly,
+        start,
+        predict,
+        update,
+        weights,
+        per_expert=("regret", "square"),
+        options={"linear": LINEAR},
+        promise=promise,
+        mixtures=lambda state: state.linear,
+    )
+)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from burkholder.errors import BadInput
 from burkholder.experts import rows
 from burkholder.experts.certificate import ExpertsCertificate
 from burkholder.experts.learner import Experts
+from burkholder.learning.protocol import OnlineLearner, State, Stretch
+from burkholder.learning.tickets import MAX_PENDING
+
+STILL = (float, int, str, bool, bytes, type(None), np.float64)  # values that cannot change
 
 
 def _log_odds(p: float) -> float:
@@ -110,11 +115,32 @@ def _adapted(model: Any, classes: bool) -> Any:
     raise BadInput("models", model, "give objects with predict/update, partial_fit/predict or learn_one/predict_one, or functions of x")
 
 
-class ModelExperts:
+class Rows(NamedTuple):
+    """Many rows, each as the models take it."""
+
+    values: list[Any]
+    keep: bool = True
+
+    @property
+    def rows(self) -> int:
+        return len(self.values)
+
+    def part(self, start: int, stop: int) -> Rows:
+        return self._replace(values=self.values[start:stop])
+
+
+class ModelExperts(OnlineLearner):
     """A learner made of learners: every model predicts, the aggregate answers, every model learns.
 
     For classification losses forecasts are log-odds of class 1. A model that has no answer (None, NaN, not
     fitted yet) is asleep; so is one whose answer is infinite or beyond 1e150.
+
+    A label that cannot be used is refused before any model sees it. Models that are not ours may still raise in the
+    middle of learning: the aggregate, its rounds and its certificate are then as they were, but the models before the
+    one that raised have learned the row, for copying models at every round would cost more than learning. With
+    `careful=True` every model is copied before every update and all of them are put back; without it `run` alone does
+    so, once. What is put back are copies: hold on to `models[name].model`, not to the object that was handed in. The
+    weight of a round is for the aggregate; the models learn each row once.
 
     >>> models = ModelExperts([lambda x: x["a"], lambda x: 2 * x["a"]], loss="absolute")
     >>> for a in range(50):
@@ -123,13 +149,27 @@ class ModelExperts:
     True
     """
 
-    def __init__(self, models: Sequence[Any] | Mapping[str, Any], loss: Any = "absolute", **options: Any) -> None:
-        self.experts = Experts(loss, **options)
+    def __init__(
+        self,
+        models: Sequence[Any] | Mapping[str, Any],
+        loss: Any = "absolute",
+        *,
+        careful: bool = False,
+        max_pending: int = MAX_PENDING,
+        **options: Any,
+    ) -> None:
+        super().__init__(max_pending)
+        self.experts, self.careful = Experts(loss, **options), careful
         classes = losses.is_classification(self.experts.loss)
         named = models if isinstance(models, Mapping) else _labels(models)
         if not named:
             raise BadInput("models", models, "give at least one model")
         self.models = {str(name): _adapted(model, classes) for name, model in named.items()}
+        self.experts.admit(tuple(self.models))
+
+    @property
+    def loss(self) -> Any:
+        return self.experts.loss
 
     def forecasts(self, x: Any) -> dict[str, float]:
         """What every model that is awake says."""
@@ -141,23 +181,96 @@ class ModelExperts:
                 said[name] = number
         return said
 
-    def predict(self, x: Any) -> float:
-        """The aggregate's answer (0 until any model has one)."""
-        return self.experts.predict(self.forecasts(x))
+    def _read(self, x: Any) -> Any:
+        return copied(x)
 
-    def update(self, x: Any, y: Any) -> None:
-        """Teach the aggregate first, from what the models said before learning, then every model."""
+    def _play(self, row: Any) -> tuple[float, Any]:
+        said = self.experts._read(self.forecasts(row))
+        answer, memo = self.experts._play(said)
+        return answer, (said, memo)
+
+    def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
+        """From what the models said before learning; they learn only what the aggregate can learn from."""
         bound = self.experts.bound
-        target = rows.target(self.experts.loss, y, math.inf if bound is None else bound)
-        self.experts.update(self.forecasts(x), target)
-        for model in self.models.values():
-            model.learn(x, target)
+        target = rows.target(self.loss, y, math.inf if bound is None else bound)
+        undo = self._undo() if self.careful else self.experts._undo()
+        try:
+            self.experts._learn(memo[0], memo[1], target, weight, late)
+            for model in self.models.values():
+                model.learn(row, target)
+        except BaseException:
+            undo()
+            raise
+
+    def _table(self, X: Any) -> Rows:
+        frame = getattr(X, "to_dict", None)
+        try:
+            found = frame("records") if frame is not None and hasattr(X, "columns") else list(X)
+        except TypeError:
+            raise BadInput("X", X, "give a list of rows, an array or a data frame") from None
+        return Rows([copied(row) for row in found])
+
+    def _targets(self, y: Any, rows_: int) -> np.ndarray:
+        return self.experts._targets(y, rows_)
+
+    def _run(self, table: Rows, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
+        n, width = table.rows, len(self.experts.columns)
+        answers, paid, used = np.empty(n), np.empty(n), np.empty((n, width))
+        said = np.empty((n, len(self.models)))
+        for t, (row, y) in enumerate(zip(table.values, targets.tolist())):
+            answers[t], memo = self._play(row)
+            said[t] = memo[0].values
+            used[t] = list(self.experts.weights(said[t]).values())
+            paid[t] = losses.value(self.loss, float(answers[t]), y)
+            try:
+                self._learn(row, memo, y, 1.0 if weights is None else float(weights[t]), 0)
+            except BadInput as error:
+                raise BadInput(f"y[{t}]", error.value, error.remedy) from None
+        return Stretch(answers, paid, {"forecasts": said, "targets": targets, "weights": used})
+
+    def _predict_many(self, table: Rows) -> np.ndarray:
+        return np.array([self._play(row)[0] for row in table.values], dtype=float)
+
+    def _undo(self) -> Callable[[], None]:
+        aggregate, kept = self.experts._undo(), copy.deepcopy(self.models)
+
+        def back() -> None:
+            aggregate()
+            self.models = kept
+
+        return back
+
+    @property
+    def rounds(self) -> int:
+        return self.experts.rounds
+
+    @property
+    def cumulative_loss(self) -> float:
+        return self.experts.cumulative_loss
 
     def weights(self) -> dict[str, float]:
+        """The weight of each model now, with all of them awake."""
         return self.experts.weights()
 
     def certificate(self) -> ExpertsCertificate:
+        """What holds against every mixture of the models' forecasts."""
         return self.experts.certificate()
+
+    def state_dict(self) -> State:
+        raise BadInput("models", "models of any kind", "save each with its own tools, and `experts` of this object as Experts")
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        raise BadInput("header", header.get("kind"), "make ModelExperts from models; only its `experts` can be loaded")
+
+
+def copied(x: Any) -> Any:
+    """A row that nobody outside can change: all of it is copied, down to the last part that can change."""
+    if type(x) is dict and all(type(value) in STILL for value in x.values()):
+        return dict(x)
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        return x.copy()
+    return x if type(x) in STILL else copy.deepcopy(x)
 
 
 def _labels(models: Sequence[Any]) -> dict[str, Any]:

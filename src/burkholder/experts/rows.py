@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,79 +20,120 @@ def _number(argument: str, number: Any) -> float:
         return math.nan
     try:
         result = float(number)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(argument, number, "give a number; leave it out (or NaN) when the expert is asleep") from None
     if abs(result) > LIMIT:
         raise BadInput(argument, number, f"forecasts must be finite and at most {LIMIT:g} in size")
     return result
 
 
-def row(x: Any, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+class Row(NamedTuple):
+    """One round of forecasts, NaN where asleep, over the experts that are known and those met here for the first time."""
+
+    values: np.ndarray
+    names: tuple[str, ...]
+
+
+class Table(NamedTuple):
+    """Many rounds (rounds × experts), over one list of experts; `keep`: whether the weights of each round are wanted."""
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    keep: bool = True
+
+    @property
+    def rows(self) -> int:
+        return self.values.shape[0]
+
+    def part(self, start: int, stop: int) -> Table:
+        return self._replace(values=self.values[start:stop])
+
+
+def row(x: Any, names: tuple[str, ...]) -> Row:
     """One round of forecasts over `names`, followed by names not met before; NaN where asleep."""
     if isinstance(x, Mapping):
-        fresh = tuple(str(key) for key in x if str(key) not in names)
         given = {str(key): _number(f"x[{key!r}]", item) for key, item in x.items()}
-        return np.array([given.get(name, math.nan) for name in (*names, *fresh)]), fresh
+        if len(given) != len(x):
+            raise BadInput("x", list(x), "give every expert a name of its own")
+        everyone = (*names, *(key for key in given if key not in names))
+        return Row(np.array([given.get(name, math.nan) for name in everyone], dtype=float), everyone)
     if isinstance(x, str):
         raise BadInput("x", x, "give a mapping from expert to forecast, or an array of forecasts")
     try:
-        values = np.array([_number(f"x[{j}]", item) for j, item in enumerate(x)])
+        values = np.array([_number(f"x[{j}]", item) for j, item in enumerate(x)], dtype=float)
     except TypeError:
         raise BadInput("x", x, "give a mapping from expert to forecast, or an array of forecasts") from None
-    fresh = () if names else tuple(str(j) for j in range(values.size))
-    if values.size != len(names) + len(fresh):
+    everyone = names or tuple(str(j) for j in range(values.size))
+    if values.size != len(everyone):
         raise BadInput("x", x, f"give {len(names)} forecasts, for {', '.join(names)}; name them to add more")
-    return values, fresh
+    return Row(values, everyone)
 
 
-def table(forecasts: Any, y: Any, loss: Any, bound: float, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Whole arrays: forecasts (rounds × experts), targets, and names not met before."""
+def table(forecasts: Any, names: tuple[str, ...]) -> Table:
+    """Many rounds: an array, a mapping from expert to column, or a data frame."""
+    labels: tuple[str, ...] | None = None
     if isinstance(forecasts, Mapping):
-        labels: tuple[str, ...] | None = tuple(str(key) for key in forecasts)
-        forecasts = np.column_stack([np.asarray(column, dtype=float) for column in forecasts.values()])
-    else:
-        columns = getattr(forecasts, "columns", None)
-        labels = None if columns is None else tuple(str(column) for column in columns)
+        labels = tuple(str(key) for key in forecasts)
+        try:
+            columns = [np.asarray(column, dtype=float).ravel() for column in forecasts.values()]
+            forecasts = np.column_stack(columns) if columns else np.zeros((0, 0))
+        except (TypeError, ValueError):
+            raise BadInput("F", labels, "give columns of numbers of one length, NaN where asleep") from None
+    elif getattr(forecasts, "columns", None) is not None:
+        labels = tuple(str(column) for column in forecasts.columns)
     try:
         x = np.array(forecasts, dtype=float, order="C")
     except (TypeError, ValueError):
         raise BadInput("F", forecasts, "give numbers, rounds × experts, NaN where asleep") from None
     if x.ndim != 2:
         raise BadInput("F", x.shape, "give a table with one row a round and one column an expert")
-    targets = labels_of(loss, y, bound)
-    if targets.size != x.shape[0]:
-        raise BadInput("y", targets.shape, f"give one target for each of the {x.shape[0]} rows of F")
     bad = np.argwhere(np.abs(x) > LIMIT)
     if bad.size:
         t, j = (int(i) for i in bad[0])
         raise BadInput(f"F[{t}, {j}]", float(x[t, j]), f"forecasts must be finite and at most {LIMIT:g} in size (NaN = asleep)")
     if labels is None:
-        labels = tuple(names) if names else tuple(str(j) for j in range(x.shape[1]))
+        labels = names or tuple(str(j) for j in range(x.shape[1]))
         if len(labels) != x.shape[1]:
             raise BadInput("F", x.shape, f"give {len(names)} columns, for {', '.join(names)}")
-    fresh = tuple(label for label in labels if label not in names)
     if len(set(labels)) != len(labels):
         raise BadInput("F", labels, "give every expert a name of its own")
-    full = np.full((x.shape[0], len(names) + len(fresh)), math.nan)
-    everyone = (*names, *fresh)
-    for j, label in enumerate(labels):
-        full[:, everyone.index(label)] = x[:, j]
-    return full, targets, fresh
+    everyone = (*names, *(label for label in labels if label not in names))
+    if labels == everyone:
+        return Table(x, everyone)
+    full = np.full((x.shape[0], len(everyone)), math.nan)
+    full[:, [everyone.index(label) for label in labels]] = x
+    return Table(full, everyone)
 
 
-def labels_of(loss: Any, y: Any, bound: float) -> np.ndarray:
+def placed(values: np.ndarray, names: tuple[str, ...], everyone: tuple[str, ...], outside: int) -> np.ndarray:
+    """A widened row over `names` as one over everyone known by now; who was not known then was asleep."""
+    if names == everyone:
+        return values
+    full = np.full(outside + len(everyone), math.nan)
+    full[:outside] = values[:outside]
+    full[[outside + everyone.index(name) for name in names]] = values[outside:]
+    return full
+
+
+def targets(loss: Any, y: Any, bound: float, rows: int) -> np.ndarray:
     """Targets as the loss takes them, every one checked."""
     try:
-        targets = np.array(y, dtype=float).ravel()
+        found = np.array(y, dtype=float).ravel()
     except (TypeError, ValueError):
         raise BadInput("y", y, "give one number a round") from None
+    if found.size != rows:
+        raise BadInput("y", found.shape, f"give one target for each of the {rows} rows")
     if losses.is_classification(loss):
-        wrong = ~np.isin(targets, (-1.0, 0.0, 1.0))
+        wrong = ~np.isin(found, (-1.0, 0.0, 1.0))
     else:
-        wrong = ~(np.abs(targets) <= (min(bound, LIMIT) if losses.has_minimiser(loss) else LIMIT))
+        wrong = ~(np.abs(found) <= (min(bound, LIMIT) if losses.has_minimiser(loss) else LIMIT))
     if wrong.any():
-        target(loss, float(targets[int(np.argmax(wrong))]), bound)
-    return np.where(targets == 1.0, 1.0, -1.0) if losses.is_classification(loss) else targets
+        place = int(np.argmax(wrong))
+        try:
+            target(loss, float(found[place]), bound)
+        except BadInput as error:
+            raise BadInput(f"y[{place}]", error.value, error.remedy) from None
+    return np.where(found == 1.0, 1.0, -1.0) if losses.is_classification(loss) else found
 
 
 def target(loss: Any, y: Any, bound: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
+ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`
 
 
@@ -70,6 +71,8 @@ def clip(z: float) -> float:
 def price(wished: float, z: float) -> float:
     """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
 
-    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z².
+    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z². The last term is
+    for rounding, u = 2⁻⁵³: `wished` comes from 8 operations and a derivative good to 16u, ln(1+z) is good to
+    2u|ln(1+z)| ≤ 4u|z|, and z² + [wished−z]₊ is short by at most 4u of itself where it is below |wished|: 64u in all.
     """
-    return z * z + max(wished - z, 0.0)
+    return z * z + max(wished - z, 0.0) + ROUNDING * abs(wished)

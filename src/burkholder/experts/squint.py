@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.experts.dispatch import aggregator, mixture
+from burkholder.experts.dispatch import Option, Rule, attach, mixture
+from burkholder.experts.options import count
+from burkholder.experts.promises import Tilted
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, next_limit, offset, rate, spread
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import register_jitable
 
 
 @register_jitable
@@ -42,7 +44,6 @@ def first_alive(state: Squint, x: np.ndarray) -> int:
     return k
 
 
-@compiled
 def weights(state: Squint, x: np.ndarray) -> np.ndarray:
     p, top = np.zeros(x.size), -math.inf
     alive = first_alive(state, x)
@@ -61,14 +62,12 @@ def weights(state: Squint, x: np.ndarray) -> np.ndarray:
     return p / total if total > 0.0 else p
 
 
-@compiled
 def predict(state: Squint, x: np.ndarray) -> float:
     if state.scale[LIPSCHITZ] == 0.0:
         return centre(x)
     return mixture(weights(state, x), x)
 
 
-@compiled
 def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     if state.scale[FIRST_SPREAD] == 0.0:
         state.scale[FIRST_SPREAD] = spread(x)
@@ -103,19 +102,41 @@ class Squint(NamedTuple):
     known: bool
 
 
-aggregator(Squint, ("gained", "variance", "clipped"), predict, update, weights)
-
-
-def start(experts: int, lipschitz: float = 0.0, rates: int = 48) -> Squint:
-    scale = np.array([lipschitz, 0.0, lipschitz])
-    return Squint(np.zeros(experts), np.zeros(experts), np.zeros(experts), scale, np.zeros(1), rates, lipschitz > 0.0)
+def start(experts: int, limit: float = 0.0, rates: int = 48) -> Squint:
+    scale = np.array([limit, 0.0, limit])
+    return Squint(np.zeros(experts), np.zeros(experts), np.zeros(experts), scale, np.zeros(1), rates, limit > 0.0)
 
 
 def log_mean(state: Squint) -> float:
     """ln of the mean of W over all rates that ever were and all experts: never above 0 but for rounding."""
-    logs = [log_weight(state, k, j) for k in range(int(state.alive[0]), state.rates) for j in range(state.gained.size)]
-    if not logs:
+    rates = np.array([rate(k) for k in range(int(state.alive[0]), state.rates)])[:, None]
+    logs = rates * (state.gained - rates * state.variance)
+    if not logs.size:
         return -math.inf
-    top = max(logs)
-    total = math.fsum(math.exp(entry - top) for entry in logs)
-    return top + math.log(total / (state.rates * state.gained.size))
+    top = float(np.max(logs))
+    return top + math.log(float(np.sum(np.exp(logs - top))) / (state.rates * state.gained.size))
+
+
+def promise(state: Squint, gain: np.ndarray) -> Tilted:
+    """Over all rates ln mean W ≤ 0, so at each one still alive ln mean W_k ≤ ln K."""
+    rates = np.array([rate(k) for k in range(state.rates)])
+    mass = np.where(np.arange(state.rates) < state.alive[0], math.inf, math.log(state.rates))
+    unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
+    return Tilted(unit, rates, np.outer(rates**2, state.variance), mass, state.clipped, gain)
+
+
+RULE = attach(
+    Rule(
+        "squint",
+        Squint,
+        start,
+        predict,
+        update,
+        weights,
+        per_expert=("gained", "variance", "clipped"),
+        options={"rates": Option(count, 48)},
+        promise=promise,
+        potential=lambda state: math.expm1(log_mean(state)),
+        missing="the forecasts outgrew the grid of rates",
+    )
+)

@@ -13,28 +13,53 @@ import numpy as np
 
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
+from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
 from burkholder.machine.compiling import compiled, register_jitable
 
+# places in a tally's totals
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
+LOSS_CARRY, LOSS_SIZE, WEIGHT, WEIGHT_CARRY, LATE, WIDEST = range(9, 15)
+SUM, CARRY, SIZE = range(3)  # rows of a tally's sums: the sum, its correction, the sum of the terms' sizes
+LARGEST = 1e304  # weighted losses and gains of one round: larger ones leave the floats when they add up
 
 
 class Tally(NamedTuple):
-    """What was paid. An expert asleep is taken to play ŷ, so that every entry runs over all rounds."""
+    """What was paid, rounds weighted. An expert asleep is taken to play ŷ, so that every entry runs over all rounds."""
 
     totals: np.ndarray  # see the names above; AVERAGE: loss of the plain average of the experts awake
-    paid: np.ndarray  # (experts,): loss of each expert, ℓ(ŷ) where it was asleep
+    paid: np.ndarray  # (3, experts): loss of each expert, ℓ(ŷ) where it was asleep
     awake: np.ndarray  # (experts,): rounds awake
-    gain: np.ndarray  # (experts,): Σδ(ŷ−x_j), the linearised regret
+    gain: np.ndarray  # (3, experts): Σδ(ŷ−x_j), the linearised regret
     outside: np.ndarray  # the multiples c of the running MAE
 
 
 PER_EXPERT[Tally] = ("paid", "awake", "gain")
 
 
-def start(experts: int, outside: tuple[float, ...] = ()) -> Tally:
-    d = experts + len(outside)
-    return Tally(np.zeros(9), np.zeros(d), np.zeros(d), np.zeros(d), np.array(outside, dtype=float))
+class Round(NamedTuple):
+    """What was played, on which widened row, and what came of it."""
+
+    x: np.ndarray
+    yhat: float
+    y: float
+    weight: float
+    late: int
+
+
+class Costs(NamedTuple):
+    """δ, ℓ(ŷ), ℓ(x̄) and ℓ of every entry of the widened row (NaN where asleep), without the weight."""
+
+    delta: float
+    own: float
+    average: float
+    paid: np.ndarray
+
+
+def start(outside: tuple[float, ...] = ()) -> Tally:
+    """The tally of no round, over the experts outside the hull alone."""
+    d = len(outside)
+    return Tally(np.zeros(15), np.zeros((3, d)), np.zeros(d), np.zeros((3, d)), np.array(outside, dtype=float))
 
 
 @register_jitable
@@ -51,92 +76,167 @@ def widen(tally: Tally, x: np.ndarray) -> np.ndarray:
     return full
 
 
-@compiled
-def play(state: Any, tally: Tally, bound: float, x: np.ndarray) -> float:
+@register_jitable
+def play(state: Any, tally: Tally, bound: float, full: np.ndarray) -> float:
     """ŷ, within ±bound; the last ŷ again when every expert is asleep. Changes nothing."""
-    yhat = predict(state, widen(tally, x))
+    yhat = predict(state, full)
     if math.isnan(yhat):
         return tally.totals[LAST]
     return min(max(yhat, -bound), bound)
 
 
-@compiled
-def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
-    """The weights that play x, user's experts first, those outside the hull last."""
-    m = tally.outside.size
-    return np.roll(weights(state, widen(tally, x)), -m)
-
-
-@compiled
-def score(
-    state: Any,
-    tally: Tally,
-    lipschitz: float,
-    x: np.ndarray,
-    y: float,
-    yhat: float,
-    delta: float,
-    own: float,
-    average: float,
-    paid: np.ndarray,
-) -> None:
-    """Learn the round and book it. `paid` has the losses of the widened row."""
-    full, totals = widen(tally, x), tally.totals
-    update(state, full, yhat, delta, own, paid)
-    for j in range(full.size):
-        if math.isnan(full[j]):
-            tally.paid[j] += own
-        else:
-            tally.paid[j] += paid[j]
-            tally.gain[j] += delta * (yhat - full[j])
-            tally.awake[j] += 1.0
-    totals[ROUNDS] += 1.0
-    totals[LOSS] += own
-    totals[LAST] = yhat
-    totals[STEEPEST] = max(totals[STEEPEST], abs(delta))
-    if abs(delta) > lipschitz:
-        totals[TOO_STEEP] += 1.0
-    mean = centre(x)
-    if math.isnan(mean):
-        totals[SILENT] += 1.0
-        totals[AVERAGE] += own
-    else:
-        totals[AVERAGE] += average
-        totals[ERRORS] += abs(mean - y)
-        totals[SCORED] += 1.0
-
-
 @register_jitable
-def round_losses(loss: Any, tally: Tally, x: np.ndarray, yhat: float, y: float) -> tuple[float, float, float, np.ndarray]:
-    """δ, ℓ(ŷ), ℓ(x̄) and ℓ of every entry of the widened row (NaN stays NaN)."""
-    full, mean = widen(tally, x), centre(x)
+def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> Costs:
+    """What the round costs ŷ, the plain average of the user's experts, and every expert."""
+    mean = centre(full[outside:])
     paid = np.full(full.size, math.nan)
     for j in range(full.size):
         if not math.isnan(full[j]):
             paid[j] = value(loss, full[j], y)
     average = math.nan if math.isnan(mean) else value(loss, mean, y)
-    return derivative(loss, yhat, y), value(loss, yhat, y), average, paid
+    return Costs(derivative(loss, yhat, y), value(loss, yhat, y), average, paid)
 
 
-@compiled
-def sweep(
-    state: Any,
-    tally: Tally,
-    loss: Any,
-    bound: float,
-    lipschitz: float,
-    forecasts: np.ndarray,
-    y: np.ndarray,
-    predictions: np.ndarray,
-    own_losses: np.ndarray,
-    used: np.ndarray,
-) -> None:
-    """Whole arrays: fills predictions, losses and, where `used` has rows for them, the weights."""
-    for t in range(y.size):
-        x = forecasts[t]
-        yhat = play(state, tally, bound, x)
-        if t < used.shape[0]:
-            used[t] = pulls(state, tally, x)
-        delta, own, average, paid = round_losses(loss, tally, x, yhat, y[t])
-        predictions[t], own_losses[t] = yhat, own
-        score(state, tally, lipschitz, x, y[t], yhat, delta, own, average, paid)
+@register_jitable
+def fits(round: Round, cost: Costs) -> bool:
+    """Whether the round can be learned without leaving the floats."""
+    widest, dearest = 1.0, max(1.0, abs(cost.own))
+    for j in range(round.x.size):
+        if not math.isnan(round.x[j]):
+            widest = max(widest, abs(round.yhat - round.x[j]))
+            dearest = max(dearest, abs(cost.paid[j]))
+            if math.isnan(cost.paid[j]):
+                return False
+    room = LARGEST / (1.0 + round.weight)  # divisions, which cannot overflow
+    return not math.isnan(cost.own) and dearest <= room and 1.0 + widest <= room and abs(cost.delta) <= room / widest
+
+
+def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
+    """Learn the round and book it; `cost` is used up."""
+    full, totals, weight = round.x, tally.totals, round.weight
+    delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
+    for j in range(full.size):
+        paid[j] *= weight
+    update(state, full, round.yhat, delta, own, paid)
+    for j in range(full.size):
+        awake = not math.isnan(full[j])
+        spent = paid[j] if awake else own
+        add(tally.paid[:, j], SUM, CARRY, spent)
+        tally.paid[SIZE, j] += abs(spent)
+        if awake:
+            gap = round.yhat - full[j]
+            term = delta * gap
+            add(tally.gain[:, j], SUM, CARRY, term)
+            tally.gain[SIZE, j] += abs(term)
+            tally.awake[j] += 1.0
+            totals[WIDEST] = max(totals[WIDEST], (1.0 + weight) * (1.0 + abs(gap)))
+    totals[ROUNDS] += 1.0
+    add(totals, LOSS, LOSS_CARRY, own)
+    totals[LOSS_SIZE] += abs(own)
+    add(totals, WEIGHT, WEIGHT_CARRY, weight)
+    totals[LAST] = round.yhat
+    totals[STEEPEST] = max(totals[STEEPEST], abs(delta))
+    if abs(delta) > lipschitz:
+        totals[TOO_STEEP] += 1.0
+    if round.late > 0:
+        totals[LATE] += 1.0
+    mean = centre(full[tally.outside.size :])
+    if math.isnan(mean):
+        totals[SILENT] += 1.0
+        totals[AVERAGE] += own
+    else:
+        totals[AVERAGE] += weight * cost.average
+        totals[ERRORS] += abs(mean - round.y)
+        totals[SCORED] += 1.0
+
+
+register_jitable(learn)
+
+
+def settle(state: Any, tally: Tally, loss: Any, lipschitz: float, round: Round) -> bool:
+    """Learn the round and book it; False, and nothing changed, where it would leave the floats."""
+    cost = costs(loss, tally.outside.size, round.x, round.yhat, round.y)
+    if not fits(round, cost):
+        return False
+    learn(state, tally, lipschitz, round, cost)
+    return True
+
+
+register_jitable(settle)
+
+
+def answer(state: Any, tally: Tally, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray) -> None:
+    """ŷ of every row, and the widened rows where `wide` has room for them. Changes nothing."""
+    for t in range(forecasts.shape[0]):
+        full = widen(tally, forecasts[t])
+        if t < wide.shape[0]:
+            wide[t] = full
+        predictions[t] = play(state, tally, bound, full)
+
+
+def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
+    """The weights that play x, user's experts first, those outside the hull last."""
+    return np.roll(weights(state, widen(tally, x)), -tally.outside.size)
+
+
+class Met(NamedTuple):
+    """A round that was played and, unless it would leave the floats, learned."""
+
+    yhat: float
+    own: float
+    learned: bool
+
+
+def meet(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
+    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
+    full = widen(tally, x)
+    yhat = play(state, tally, limits[0], full)
+    own = value(loss, yhat, y)
+    return Met(yhat, own, settle(state, tally, loss, limits[1], Round(full, yhat, y, weight, 0)))
+
+
+register_jitable(meet)
+register_jitable(pulls)
+
+
+class Given(NamedTuple):
+    """A stretch of rounds: forecasts, targets, and the weights of the rounds (none: all 1)."""
+
+    forecasts: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+
+class Kept(NamedTuple):
+    """What a stretch leaves behind: predictions, losses and, where `used` has rows for them, the experts' weights."""
+
+    predictions: np.ndarray
+    losses: np.ndarray
+    used: np.ndarray
+
+
+def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
+    """Every round in turn; the row that would leave the floats and was not learned, or −1."""
+    for t in range(given.y.size):
+        if t < kept.used.shape[0]:
+            kept.used[t] = pulls(state, tally, given.forecasts[t])
+        weight = given.weight[t] if given.weight.size else 1.0
+        met = meet(state, tally, loss, limits, given.forecasts[t], given.y[t], weight)
+        if not met.learned:
+            return t
+        kept.predictions[t], kept.losses[t] = met.yhat, met.own
+    return -1
+
+
+class Loops(NamedTuple):
+    """What Python calls, compiled."""
+
+    answer: Any
+    pulls: Any
+    learn: Any
+    settle: Any
+    meet: Any
+    sweep: Any
+
+
+LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, settle, meet, sweep)))

@@ -88,6 +88,8 @@ class Rows:
             indices = indices + self.intercept
         if not self.intercept:
             return indices, row.values, new
+        if row.kind == "names":  # the constant last, as compiled rounds on dicts have it: sums come out the same
+            return np.append(indices, 0), np.append(row.values, 1.0), new
         return np.concatenate([[0], indices]), np.concatenate([[1.0], row.values]), new
 
     def keep(self, kind: str, length: int | None, new: tuple[Any, ...]) -> None:
