@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from burkholder.learning.rounding import add
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias, tangent
-from burkholder.matrix.tangent import FOLLOWED
+from burkholder.matrix.tangent import FOLLOWED, FOLLOWED_LOW, LATE, LEANED, MOVED
 
 _advise, _learn_bias = bias.predict, bias.update
 _stake, _settle = bet.predict, bet.update
@@ -15,12 +16,31 @@ _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.lea
 
 @compiled
 def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(ŷ, b, u) at nodes (i, j); −1 is unknown and leaves the bias alone. Changes workspace only."""
-    b = _advise(model, i, j)
-    if i < 0 or j < 0:
-        return b, b, 0.0
-    u = _direction(graph, scalars, i, j, tol, most, basis, T, R)[1]
-    return min(max(b + _stake(log_wealth, u), -1.0), 1.0), b, u
+    """Rows (ŷ, b, u), one for each pair of nodes; −1 is unknown and leaves the bias alone. Changes workspace only."""
+    out = np.empty((i.size, 3))
+    for t in range(i.size):
+        b = _advise(model, i[t], j[t])
+        u, yhat = 0.0, b
+        if i[t] >= 0 and j[t] >= 0:
+            u = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)[1]
+            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
+        out[t, 0], out[t, 1], out[t, 2] = yhat, b, u
+    return out
+
+
+@compiled
+def settle(graph, scalars, model, log_wealth, i, j, played, m, gap, y, probes, basis, T, R):  # type: ignore[no-untyped-def]
+    """Learn y from what was played, (ŷ, b, u), where `direction` left T with m block steps."""
+    yhat, b, u = played
+    delta = yhat - y
+    followed = delta * (yhat - b)
+    add(scalars, FOLLOWED, FOLLOWED_LOW, followed)
+    scalars[LEANED] += abs(followed)
+    scalars[MOVED] += abs(delta)
+    _settle(log_wealth, u, delta)
+    _learn(graph, scalars, i, j, u, gap, delta, m, T)
+    _learn_bias(model, i, j, y)
+    _lower(graph, scalars, i, j, 1e-9, probes, basis, T, R)
 
 
 @compiled
@@ -33,11 +53,16 @@ def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis,
         b = _advise(model, i[t], j[t])
         m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
         yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
-        delta = yhat - y[t]
-        scalars[FOLLOWED] += delta * (yhat - b)
-        _settle(log_wealth, u, delta)
-        _learn(graph, scalars, i[t], j[t], u, gap, delta, m, T)
-        _learn_bias(model, i[t], j[t], y[t])
-        _lower(graph, scalars, i[t], j[t], 1e-9, probes, basis, T, R)
+        settle(graph, scalars, model, log_wealth, i[t], j[t], (yhat, b, u), m, gap, y[t], probes, basis, T, R)
         out[t, 0], out[t, 1], out[t, 2], out[t, 3], out[t, 4] = yhat, b, u, m, gap
     return out
+
+
+@compiled
+def late(graph, scalars, model, log_wealth, i, j, played, y, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
+    """Learn from what was played some rounds ago; the Krylov space is today's, since that is what the trace rests on."""
+    _join(graph, scalars, i)
+    _join(graph, scalars, j)
+    m, _, gap = _direction(graph, scalars, i, j, tol, most, basis, T, R)
+    scalars[LATE] += 1.0
+    settle(graph, scalars, model, log_wealth, i, j, played, m, gap, y, probes, basis, T, R)
