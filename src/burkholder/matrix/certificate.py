@@ -2,7 +2,7 @@
 
 The regret is measured in the loss that the learner reports, between the very numbers that were played, given and compared
 with. For labels a learner maps to [−1, 1] first (ratings), `scale` turns the regret on labels into the reported loss, and
-`charge` pays for the rounding of the map (`units`). Realised is Σδŷ − ⟨W, ΣδX⟩, or its supremum Σδŷ + ρ‖ΣδX‖, in real
+`charge` pays for the rounding of the map (`scale`). Realised is Σδŷ − ⟨W, ΣδX⟩, or its supremum Σδŷ + ρ‖ΣδX‖, in real
 arithmetic: see `learning.evidence` for the sums, `gradient` for ΣδX, `norms` for its norm.
 """
 
@@ -13,13 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from burkholder.learning.certificate import Assumption, Certificate
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rounding import UNIT, above, lost, more
 from burkholder.matrix import norms
+from burkholder.matrix.comparators import Matrix
 from burkholder.matrix.gradient import Gradient
 
 SLOPE = 16.0 * UNIT  # relative error of a computed derivative
@@ -34,15 +32,6 @@ class Charge(NamedTuple):
 
 
 NOTHING = Charge()
-
-
-class Matrix(NamedTuple):
-    """A comparator by its entries, and a number not below its nuclear norm."""
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    values: NDArray[np.float64]
-    nuclear: float
 
 
 def evidence(
@@ -107,24 +96,6 @@ class NuclearCertificate(Certificate):
         """A regret on labels as the reported loss counts it."""
         regret = self.scale * regret
         return above(regret, 16.0 * UNIT * abs(regret), self.charge.once, more(radius * self.charge.each))
-
-
-def units(degree: int, rounds: int, low: float, high: float) -> Charge:
-    """What mapping ratings in [low, high] to labels in [−1, 1] and predictions back may cost a regret.
-
-    Let s = max(|low|, |high|), h = (high − low)/2 ≤ s and m the middle. The computed label y of a rating r, and the
-    computed prediction r̂ (or bias) of a ŷ in [−1, 1], satisfy r = m + hy + e, r̂ = m + hŷ + e′ with |e| ≤ 8us: seven
-    roundings of numbers up to 3s, and cutting off at the ends of the range only helps.
-    A loss that is a 1-Lipschitz function of r̂ − r (degree 1) moves by at most 8us for each of r̂, and r twice.
-    For (r̂−r)² and a comparator c = base + hW_ij: (r̂−r)² − (c−r)² ≤ 2(r̂−r)(r̂−c), and with 2(r̂−r) = 2h(ŷ−y) + d, |d| ≤
-    32us, and r̂ − base = h(ŷ−b) + d′, |d′| ≤ 16us, this is 2h²·(ŷ−y)(ŷ−b−W_ij) up to 4h·16us + 32us·2h + 512(us)² +
-    32us·h|W_ij|; |W_ij| ≤ ‖W‖_Σ.
-    """
-    size = UNIT * max(abs(low), abs(high))
-    half = 0.5 * (high - low)
-    if degree == 1:
-        return Charge(more(32.0 * size * rounds, 16.0))
-    return Charge(more(rounds * (130.0 * half * size + 520.0 * size * size), 16.0), more(33.0 * half * size * rounds, 16.0))
 
 
 def in_time(late: float) -> Assumption:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +16,15 @@ from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses.dispatch import value
+from burkholder.matrix import weights
+from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes
-from burkholder.matrix.ratings_certificate import DEGREES, Entries, RatingsCertificate, certify, certify_sign_flip
+from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
+from burkholder.matrix.scale import DEGREES, Scale
 
 CHUNK = 2048
-UNWEIGHTED = "matrix learners count every round once: their bets rest on slopes of known size; leave the weight out"
-
-
-class Scale(NamedTuple):
-    """Ratings in [low, high] and labels in [−1, 1]; the ends of the range are never passed."""
-
-    low: float
-    high: float
-
-    def label(self, rating: Any, argument: str = "rating") -> float:
-        try:
-            number = float(rating)
-        except (TypeError, ValueError, OverflowError):
-            raise BadInput(argument, rating, "give a number") from None
-        if not self.low <= number <= self.high:
-            raise BadInput(argument, rating, f"ratings must lie in [{self.low:g}, {self.high:g}], the range given")
-        return min(max((2.0 * number - self.low - self.high) / (self.high - self.low), -1.0), 1.0)
-
-    def rating(self, label: Any) -> Any:
-        return np.clip(0.5 * (self.low + self.high) + 0.5 * (self.high - self.low) * label, self.low, self.high)
 
 
 class MatrixCompletion(OnlineLearner):
@@ -130,8 +113,7 @@ class MatrixCompletion(OnlineLearner):
 
     def _learn(self, row: tuple[Id, Id], memo: Any, y: Any, weight: float, late: int) -> None:
         label = self.scale.label(y)
-        if weight != 1.0:
-            raise BadInput("weight", weight, UNWEIGHTED)
+        weights.refuse(weight)
         i, j = nodes(self._rows, self._columns, [row[0]], [row[1]])
         if not late:
             self._rounds(i, j, np.array([[float(y), label]]))
@@ -192,10 +174,8 @@ class MatrixCompletion(OnlineLearner):
             out[t, 0] = float(rating)
         return out
 
-    def _run(self, table: Pairs, targets: NDArray[np.float64], weights: np.ndarray | None) -> Stretch:
-        if weights is not None and (weights != 1.0).any():
-            place = int(np.argmax(weights != 1.0))
-            raise BadInput(f"weight[{place}]", float(weights[place]), UNWEIGHTED)
+    def _run(self, table: Pairs, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:
+        weights.refuse_many(given)
         parts = []
         for begin in range(0, table.rows, CHUNK):
             part = table.part(begin, begin + CHUNK)
@@ -285,9 +265,9 @@ class MatrixCompletion(OnlineLearner):
                 "mae": self.mae,
                 "rmse": self.rmse,
                 "cumulative_loss": self.cumulative_loss,
-                "read": Entries(dict(self._rows), dict(self._columns)),
+                "read": ByIds(dict(self._rows), dict(self._columns)),
             }
-            place = (*self.scale, np.sort(np.fromiter(self._rows.values(), np.int64, len(self._rows))))
+            place = (self.scale, np.sort(np.fromiter(self._rows.values(), np.int64, len(self._rows))))
             if isinstance(self.engine, SignFlipEntries):
                 return certify_sign_flip(self.engine, *place, **totals)
             return certify(self.engine, *place, **totals)

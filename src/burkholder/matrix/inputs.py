@@ -92,6 +92,25 @@ class Row:
         return cls(coo_matrix((parts["value"], (parts["row"], parts["column"])), shape=shape), shape)
 
 
+class Rows(NamedTuple):
+    """Many X, checked and copied."""
+
+    listed: list[Row]
+
+    @property
+    def rows(self) -> int:
+        return len(self.listed)
+
+    def part(self, start: int, stop: int) -> Rows:
+        return Rows(self.listed[start:stop])
+
+    def nodes(self, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """Row nodes, column nodes and weights, where all are entries; columns are numbered after the rows."""
+        found = [row.entry for row in self.listed if row.entry is not None]
+        i, j = (np.array([entry[k] for entry in found], np.int64) for k in (0, 1))
+        return i, j + rows, np.array([entry[2] for entry in found])
+
+
 def _copied(X: Any, shape: tuple[int, int]) -> Any:
     """A dense array, a CSR matrix without repetitions, or a pair of two-dimensional factors."""
     if isinstance(X, tuple) and len(X) == 2:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,28 +17,14 @@ from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses.dispatch import value
-from burkholder.matrix import graph, norms, rules, sign_flip
-from burkholder.matrix.certificate import Matrix, NuclearCertificate
+from burkholder.matrix import graph, rules, sign_flip, weights
+from burkholder.matrix.certificate import NuclearCertificate
+from burkholder.matrix.comparators import OfShape
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.general import SMALL, GeneralEngine
-from burkholder.matrix.gradient import Gradient, from_matrix
-from burkholder.matrix.inputs import LARGEST, Row
+from burkholder.matrix.gradient import Gradient
+from burkholder.matrix.inputs import Row, Rows
 from burkholder.matrix.sign_flip_certificate import fields, own_radius
-
-UNWEIGHTED = "matrix learners count every round once: their promises rest on slopes of known size; leave the weight out"
-
-
-class Rows(NamedTuple):
-    """Many X, checked and copied."""
-
-    listed: list[Row]
-
-    @property
-    def rows(self) -> int:
-        return len(self.listed)
-
-    def part(self, start: int, stop: int) -> Rows:
-        return Rows(self.listed[start:stop])
 
 
 class MatrixLearner(OnlineLearner):
@@ -122,8 +107,7 @@ class MatrixLearner(OnlineLearner):
 
     def _learn(self, row: Row, memo: Any, y: Any, weight: float, late: int) -> None:
         label = losses.label(self.record, y, self.limit)
-        if weight != 1.0:
-            raise BadInput("weight", weight, UNWEIGHTED)
+        weights.refuse(weight)
         self._round(row, memo if late else None, label)
 
     def _round(self, row: Row, played: float | None, label: float) -> float:
@@ -186,10 +170,8 @@ class MatrixLearner(OnlineLearner):
                 raise BadInput(f"y[{t}]", error.value, error.remedy) from None
         return labels
 
-    def _run(self, table: Rows, targets: NDArray[np.float64], weights: np.ndarray | None) -> Stretch:
-        if weights is not None and (weights != 1.0).any():
-            place = int(np.argmax(weights != 1.0))
-            raise BadInput(f"weight[{place}]", float(weights[place]), UNWEIGHTED)
+    def _run(self, table: Rows, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:
+        weights.refuse_many(given)
         if all(row.entry is not None for row in table.listed) and self._compiled_entries():
             predictions = self._entry_rounds(table.listed, targets)
         else:
@@ -208,7 +190,7 @@ class MatrixLearner(OnlineLearner):
         entries = [t for t, row in enumerate(table.listed) if compiled and row.entry is not None]
         if entries:
             assert isinstance(self.engine, SignFlipEntries)
-            out[entries] = self.engine.predict(*_columns([table.listed[t] for t in entries], self.shape[0]))
+            out[entries] = self.engine.predict(*Rows([table.listed[t] for t in entries]).nodes(self.shape[0]))
         for t in sorted(set(range(table.rows)) - set(entries)):
             engine = self.engine.copy() if isinstance(self.engine, GeneralEngine) else _general(self.engine, self.shape)
             X = table.listed[t].factors
@@ -231,7 +213,7 @@ class MatrixLearner(OnlineLearner):
 
     def _entry_rounds(self, listed: list[Row], labels: NDArray[np.float64]) -> NDArray[np.float64]:
         assert isinstance(self.engine, SignFlipEntries)
-        i, j, weight = _columns(listed, self.shape[0])
+        i, j, weight = Rows(listed).nodes(self.shape[0])
         out = self.engine.rounds(i, j, labels, weight)
         for yhat, label in zip(out[:, 0].tolist(), labels.tolist()):
             self._pay(yhat, label)
@@ -276,7 +258,7 @@ class MatrixLearner(OnlineLearner):
                 cumulative_loss=self.cumulative_loss,
                 potential=engine.value,
                 comparators=Comparators("⟨W, X⟩", "‖W‖_Σ", own_radius(rule)),
-                read=Reader(self.shape),
+                read=OfShape(self.shape),
                 **fields(rule, engine.scalars, engine.promise(), engine.value, self.gradient(), self.rounds),
             )
 
@@ -325,35 +307,9 @@ class MatrixLearner(OnlineLearner):
         return learner
 
 
-def _columns(listed: list[Row], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Row nodes, column nodes and weights of entries."""
-    found = [row.entry for row in listed if row.entry is not None]
-    i, j = (np.array([entry[k] for entry in found], np.int64) for k in (0, 1))
-    return i, j + rows, np.array([entry[2] for entry in found])
-
-
 def _shifted(gradient: Gradient, rows: int) -> Gradient:
     """Column nodes as columns."""
     return gradient._replace(columns=gradient.columns - rows)
-
-
-@dataclass(frozen=True)
-class Reader:
-    """How a comparator is read: a matrix of that shape, dense or sparse."""
-
-    shape: tuple[int, int]
-
-    def __call__(self, W: Any) -> Matrix:
-        try:
-            W = np.asarray(W.toarray() if hasattr(W, "toarray") else W, float)
-        except (TypeError, ValueError):
-            raise BadInput("w", W, f"give a matrix of shape {self.shape}") from None
-        if W.shape != self.shape:
-            raise BadInput("w", W.shape, f"give a matrix of shape {self.shape}")
-        if not (np.abs(W) <= LARGEST).all():
-            raise BadInput("w", float(np.abs(W).max()), f"its entries must be numbers of size at most {LARGEST:g}")
-        entries = from_matrix(W, 0.0)
-        return Matrix(*entries[:3], norms.nuclear(*entries[:3]))
 
 
 def _general(entries: SignFlipEntries, shape: tuple[int, int]) -> GeneralEngine:

@@ -6,18 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from burkholder.learning.certificate import Comparators, Guarantee
 from burkholder.matrix import bet, norms, tangent
-from burkholder.matrix.certificate import Matrix, NuclearCertificate, evidence, exact_enough, in_time, units
+from burkholder.matrix.certificate import NuclearCertificate, evidence, exact_enough, in_time
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.gradient import from_graph
-from burkholder.matrix.ids import Id, checked_entries
+from burkholder.matrix.scale import DEGREES, Scale
 from burkholder.matrix.sign_flip_certificate import fields, own_radius
-
-DEGREES = {"absolute": 1, "pinball": 1, "squared": 2}  # ℓ(h·ŷ, h·y) = h^degree·ℓ(ŷ, y): only these have units
 
 
 def direction_bound(ceiling: float, dimension: int) -> float:
@@ -71,21 +67,6 @@ class CompletionCertificate(RatingsCertificate):
 
 
 @dataclass(frozen=True)
-class Entries:
-    """How a comparator is read: {(row, column): W_ij}; an id never seen has never mattered."""
-
-    rows: dict[Id, int]
-    columns: dict[Id, int]
-
-    def __call__(self, W: Any) -> Matrix:
-        found = [(pair, value) for pair, value in checked_entries(W) if pair[0] in self.rows and pair[1] in self.columns]
-        i = np.array([self.rows[row] for (row, _), _ in found], np.int64)
-        j = np.array([self.columns[column] for (_, column), _ in found], np.int64)
-        values = np.array([value for _, value in found])
-        return Matrix(i, j, values, norms.nuclear(i, j, values))
-
-
-@dataclass(frozen=True)
 class Direction:
     """The promise of direction and bet together, by nuclear norm, on labels."""
 
@@ -108,13 +89,7 @@ class Followed:
         return self.followed + nuclear * self.norm
 
 
-def _comparator(low: float, high: float, base: str) -> str:
-    """How a comparator predicts a rating, W being about labels in [−1, 1]."""
-    half = 0.5 * (high - low)
-    return f"{base}⟨W, X⟩" if half == 1.0 else f"{base}{half:g}·⟨W, X⟩"
-
-
-def certify(engine: BiasTangentBet, low: float, high: float, rows: Any, **totals: Any) -> CompletionCertificate:
+def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) -> CompletionCertificate:
     """The certificate of the default learner. On labels the loss is ½(ŷ−y)², so (r̂−r)² is 2h² of it."""
     scalars, nodes, rounds = engine.scalars, engine.graph.nodes, totals["rounds"]
     along, paid, rate = (float(scalars[tangent.ALONG]), float(scalars[tangent.PAID]), float(scalars[tangent.RATE]))
@@ -122,18 +97,18 @@ def certify(engine: BiasTangentBet, low: float, high: float, rows: Any, **totals
     promised = paid + rate * (float(engine.graph.diagonal[:nodes].max()) if nodes else 0.0)
     level = along + float(scalars[tangent.LOG_TRACE]) / rate - paid if nodes else 0.0
     squares, widest, late = (float(scalars[place]) for place in (tangent.SQUARES, tangent.WIDEST, tangent.LATE))
-    gradient = from_graph(engine.graph, rows)
+    gradient = from_graph(engine.graph, row_nodes)
     largest = norms.spectral(*gradient[:3])
     correction, leaned, moved = (float(scalars[place]) for place in (tangent.FOLLOWED_LOW, tangent.LEANED, tangent.MOVED))
     # The ledger is exact when every trace is: the state itself tells whether the promise was kept.
     excess = along + largest - promised
     error = float(scalars[tangent.ERROR])
-    scale = 2.0 * (0.5 * (high - low)) ** 2
+    scale = 2.0 * unit.half**2
     certificate = CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),
         loss=engine.loss,
         potential=scale * level,
-        comparators=Comparators(_comparator(low, high, "b + ") + " (b: the bias model)", "‖W‖_Σ", 1.0),
+        comparators=Comparators(unit.comparator("b") + " (b: the bias model)", "‖W‖_Σ", 1.0),
         assumptions=(
             exact_enough("the Krylov error is small enough for the promise", 1e-9 * (1.0 + abs(promised)), excess, late),
             in_time(late),
@@ -146,7 +121,7 @@ def certify(engine: BiasTangentBet, low: float, high: float, rows: Any, **totals
         gradient=gradient,
         largest=largest,
         scale=scale,
-        charge=units(2, rounds, low, high),
+        charge=unit.charge(2, rounds),
         promise=Direction(promised, squares, widest),
         corrections=Followed(followed, promised + level - along),
         promised=promised,
@@ -166,21 +141,20 @@ def certify(engine: BiasTangentBet, low: float, high: float, rows: Any, **totals
     return certificate
 
 
-def certify_sign_flip(engine: SignFlipEntries, low: float, high: float, rows: Any, **totals: Any) -> RatingsCertificate:
+def certify_sign_flip(engine: SignFlipEntries, unit: Scale, row_nodes: Any, **totals: Any) -> RatingsCertificate:
     """The certificate of the paper's strategy."""
-    rounds, half, degree = totals["rounds"], 0.5 * (high - low), DEGREES[engine.loss]
-    scale = half**degree
-    middle = 0.5 * (low + high)
-    parts = fields(engine.rule, engine.scalars, engine.promise(), engine.value, engine.gradient(rows), rounds)
+    rounds, degree = totals["rounds"], DEGREES[engine.loss]
+    scale = unit.half**degree
+    parts = fields(engine.rule, engine.scalars, engine.promise(), engine.value, engine.gradient(row_nodes), rounds)
     notes = ("losses and regrets are in rating units; W is about labels in [−1, 1]", *parts.pop("notes"))
     return RatingsCertificate(
         learner=f"matrix completion, {engine.name}, rate {engine.options['rate']}",
         loss=engine.loss,
         potential=scale * engine.value,
-        comparators=Comparators(_comparator(low, high, f"{middle:g} + " if middle else ""), "‖W‖_Σ", own_radius(engine.rule)),
+        comparators=Comparators(unit.comparator(f"{unit.middle:g}" if unit.middle else ""), "‖W‖_Σ", own_radius(engine.rule)),
         notes=notes,
         scale=scale,
-        charge=units(degree, rounds, low, high),
+        charge=unit.charge(degree, rounds),
         **parts,
         **totals,
     )
