@@ -168,11 +168,7 @@ class MatrixCompletion(OnlineLearner):
         ratings = list(items(y))
         if len(ratings) != rows:
             raise BadInput("ratings", f"{len(ratings)} numbers", f"there are {rows} pairs: give one rating for each")
-        out = np.empty((rows, 2))
-        for t, rating in enumerate(ratings):
-            out[t, 1] = self.scale.label(rating, f"ratings[{t}]")
-            out[t, 0] = float(rating)
-        return out
+        return self.scale.labels(ratings)
 
     def _run(self, table: Pairs, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:
         weights.refuse_many(given)

@@ -130,6 +130,8 @@ def checked_pairs(X: Any) -> Pairs:
                 raise BadInput(f"X[{t}]", pair, "give a pair (row, column)")
         rows, columns = [pair[0] for pair in listed], [pair[1] for pair in listed]
     for argument, ids in (("row", rows), ("column", columns)):
+        if not {*map(type, ids)} - {str, int}:
+            continue  # as they should be
         for t, value in enumerate(ids):
             try:
                 ids[t] = checked_id(argument, value)

@@ -16,6 +16,7 @@ from burkholder.learning.certificate import Comparators
 from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.losses import batch
 from burkholder.losses.dispatch import value
 from burkholder.matrix import graph, rules, sign_flip, weights
 from burkholder.matrix.certificate import NuclearCertificate
@@ -159,15 +160,9 @@ class MatrixLearner(OnlineLearner):
         return Rows(listed)
 
     def _targets(self, y: Any, rows: int) -> NDArray[np.float64]:
-        targets = list(y)
-        if len(targets) != rows:
-            raise BadInput("y", f"{len(targets)} labels", f"there are {rows} matrices: give one label for each")
-        labels = np.empty(rows)
-        for t, target in enumerate(targets):
-            try:
-                labels[t] = losses.label(self.record, target, self.limit)
-            except BadInput as error:
-                raise BadInput(f"y[{t}]", error.value, error.remedy) from None
+        labels = batch.labels(self.record, y, self.limit)
+        if len(labels) != rows:
+            raise BadInput("y", f"{len(labels)} labels", f"there are {rows} matrices: give one label for each")
         return labels
 
     def _run(self, table: Rows, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:

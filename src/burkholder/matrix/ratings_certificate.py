@@ -130,12 +130,12 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
     )
     bias = Comparators("b (the bias model)")
     wealth = math.exp(min(bet.log_mean(engine.log_wealth), 700.0))
+    realised = certificate.realised(radius=0.0)
+    corrected = max(realised, scale * bet.KAPPA * (1.0 - wealth))
     others = (
-        Guarantee("never worse than", f"by more than this on any path (κ = {bet.KAPPA:g} on labels)", scale * bet.KAPPA, not late, bias),
-        Guarantee(
-            "wealth of the bet", "κ(1 − mean wealth), which bounds the line below", scale * bet.KAPPA * (1.0 - wealth), not late, bias
-        ),
-        Guarantee("realised regret", "read off this very stream, for any direction u", certificate.realised(radius=0.0), True, bias),
+        Guarantee("promised regret", "2h²κ, κ = 1: never worse by more, on any path", max(corrected, scale * bet.KAPPA), not late, bias),
+        Guarantee("corrected regret", "2h²κ(1 − mean wealth of the bet)", corrected, not late, bias),
+        Guarantee("realised regret", "read off this very stream, for any direction u", realised, True, bias),
     )
     object.__setattr__(certificate, "others", others)
     return certificate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
 from burkholder.learning.rounding import UNIT, more
@@ -36,6 +37,18 @@ class Scale(NamedTuple):
         if not self.low <= number <= self.high:
             raise BadInput(argument, rating, f"ratings must lie in [{self.low:g}, {self.high:g}], the range given")
         return min(max((2.0 * number - self.low - self.high) / (self.high - self.low), -1.0), 1.0)
+
+    def labels(self, ratings: list[Any]) -> NDArray[np.float64]:
+        """(rating, label), one row each; a bad one is named by its place."""
+        try:
+            numbers = np.array(ratings, dtype=float).reshape(len(ratings))
+            good = bool(((numbers >= self.low) & (numbers <= self.high)).all())
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:
+            numbers = np.array([(self.label(rating, f"ratings[{t}]"), float(rating))[1] for t, rating in enumerate(ratings)])
+        labels = np.clip((2.0 * numbers - self.low - self.high) / (self.high - self.low), -1.0, 1.0)
+        return np.column_stack([numbers, labels])
 
     def rating(self, label: Any) -> Any:
         """The rating of a label, or of an array of them."""
