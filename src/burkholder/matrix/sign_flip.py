@@ -22,6 +22,7 @@ from burkholder.machine.compiling import compiled
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
+from burkholder.matrix.pieces import piece
 
 TIE = 1e-7  # closer than this to y counts as a hit: otherwise rounding noise would choose δ = ±1
 # places in the vector of scalars; EPOCH is Σδŷ when the current epoch began, ALONG_LOW the correction of ALONG = Σδŷ
@@ -46,7 +47,7 @@ class Rule(NamedTuple):
     tie: float = 0.0  # closer than this to y counts as a hit; 0 unless the loss has a kink at y
 
 
-@compiled
+@piece
 def optimal_rate(rule, ceiling, nodes):  # type: ignore[no-untyped-def]
     """η = sqrt(2 log D/(L²Λ))."""
     return np.sqrt(2.0 * np.log(float(max(nodes, 2))) / (ceiling * rule.lipschitz**2))
@@ -81,7 +82,7 @@ def join(graph, rule, rates, masses, log_trace, scalars, node):  # type: ignore[
     scalars[PAID] += potential(rule, rates, masses, log_trace, graph.used[0]) - before
 
 
-@compiled
+@piece
 def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
     """Before playing at weight w: double Λ past ‖ΣM + M(X)‖ and restart, or lower η, by the rule."""
     if rule.kind == FIXED or rule.kind == MIXTURE or weight == 0.0:
@@ -120,7 +121,7 @@ def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R): 
         scalars[PAID] += rule.radius * (log_trace[0] / new - before / old)
 
 
-@compiled
+@piece
 def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
     """(ŷ, error of ŷ); T[k] keeps rate k's Krylov space and steps[k] its block steps.
 
@@ -192,7 +193,7 @@ def enter(scalars, delta, yhat, size, rounded):  # type: ignore[no-untyped-def]
     scalars[DRIFT] += abs(delta) * rounded
 
 
-@compiled
+@piece
 def learn(  # type: ignore[no-untyped-def]
     graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R
 ):

@@ -7,6 +7,7 @@ import numpy as np
 from burkholder.learning.rounding import add
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias, tangent
+from burkholder.matrix.pieces import piece
 from burkholder.matrix.tangent import FOLLOWED, FOLLOWED_LOW, LATE, LEANED, MOVED
 
 _advise, _learn_bias = bias.predict, bias.update
@@ -28,7 +29,7 @@ def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  #
     return out
 
 
-@compiled
+@piece
 def settle(graph, scalars, model, log_wealth, i, j, played, m, gap, y, probes, basis, T, R):  # type: ignore[no-untyped-def]
     """Learn y from what was played, (ŷ, b, u), where `direction` left T with m block steps."""
     yhat, b, u = played
