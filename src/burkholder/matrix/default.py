@@ -43,15 +43,20 @@ class BiasTangentBet:
         T = self.workspace.sized(len(self.graph.start))
         return stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)
 
-    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each."""
+    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64], played: Any = None) -> NDArray[np.float64]:
+        """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each.
+
+        `played` holds rows (ŷ, b, u) of earlier plays whose labels come only now.
+        """
         T = self._room(i, j)
-        return stream.rounds(self.graph, self.scalars, self.bias, self.log_wealth, i, j, y, self.tol, self.most, self.probes, *T)
+        state = (self.graph, self.scalars, self.bias, self.log_wealth)
+        late = played is not None
+        memory = np.array(played, float) if late else np.empty((0, 3))
+        return stream.rounds(*state, i, j, y, memory, late, self.tol, self.most, self.probes, *T)
 
     def late(self, i: int, j: int, played: tuple[float, float, float], y: float) -> None:
         """Learn from what was played, (ŷ, b, u), some rounds ago."""
-        T = self._room(np.array([i]), np.array([j]))
-        stream.late(self.graph, self.scalars, self.bias, self.log_wealth, i, j, played, y, self.tol, self.most, self.probes, *T)
+        self.rounds(np.array([i]), np.array([j]), np.array([y]), [played])
 
     def _room(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> Any:
         """Room for these rounds in the state, and a workspace to match."""

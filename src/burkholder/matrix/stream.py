@@ -7,7 +7,6 @@ import numpy as np
 from burkholder.learning.rounding import add
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias, tangent
-from burkholder.matrix.pieces import piece
 from burkholder.matrix.tangent import FOLLOWED, FOLLOWED_LOW, LATE, LEANED, MOVED
 
 _advise, _learn_bias = bias.predict, bias.update
@@ -29,41 +28,32 @@ def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  #
     return out
 
 
-@piece
-def settle(graph, scalars, model, log_wealth, i, j, played, m, gap, y, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Learn y from what was played, (ŷ, b, u), where `direction` left T with m block steps."""
-    yhat, b, u = played
-    delta = yhat - y
-    followed = delta * (yhat - b)
-    add(scalars, FOLLOWED, FOLLOWED_LOW, followed)
-    scalars[LEANED] += abs(followed)
-    scalars[MOVED] += abs(delta)
-    _settle(log_wealth, u, delta)
-    _learn(graph, scalars, i, j, u, gap, delta, m, T)
-    _learn_bias(model, i, j, y)
-    _lower(graph, scalars, i, j, 1e-9, probes, basis, T, R)
-
-
 @compiled
-def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u)."""
+def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
+    """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u).
+
+    With `late` the rows (ŷ, b, u) of `played` count, as they were some rounds ago; the Krylov space is today's all the same, since
+    that is what the trace rests on.
+    """
     out = np.empty((y.size, 5))
     for t in range(y.size):
         _join(graph, scalars, i[t])
         _join(graph, scalars, j[t])
-        b = _advise(model, i[t], j[t])
         m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
-        yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
-        settle(graph, scalars, model, log_wealth, i[t], j[t], (yhat, b, u), m, gap, y[t], probes, basis, T, R)
+        if late:
+            yhat, b, u = played[t, 0], played[t, 1], played[t, 2]
+            scalars[LATE] += 1.0
+        else:
+            b = _advise(model, i[t], j[t])
+            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
+        delta = yhat - y[t]
+        followed = delta * (yhat - b)
+        add(scalars, FOLLOWED, FOLLOWED_LOW, followed)
+        scalars[LEANED] += abs(followed)
+        scalars[MOVED] += abs(delta)
+        _settle(log_wealth, u, delta)
+        _learn(graph, scalars, i[t], j[t], u, gap, delta, m, T)
+        _learn_bias(model, i[t], j[t], y[t])
+        _lower(graph, scalars, i[t], j[t], 1e-9, probes, basis, T, R)
         out[t, 0], out[t, 1], out[t, 2], out[t, 3], out[t, 4] = yhat, b, u, m, gap
     return out
-
-
-@compiled
-def late(graph, scalars, model, log_wealth, i, j, played, y, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Learn from what was played some rounds ago; the Krylov space is today's, since that is what the trace rests on."""
-    _join(graph, scalars, i)
-    _join(graph, scalars, j)
-    m, _, gap = _direction(graph, scalars, i, j, tol, most, basis, T, R)
-    scalars[LATE] += 1.0
-    settle(graph, scalars, model, log_wealth, i, j, played, m, gap, y, probes, basis, T, R)
