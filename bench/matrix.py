@@ -127,8 +127,8 @@ def speed(name: str, tol: float = 1e-6) -> None:
         memory = sum(array.nbytes for array in learner.engine.arrays().values())
         rows.append({
             "part": f"{25 * (part + 1)} %", "wall s": wall, "cpu s": cpu,
-            "ms a round": 1e3 * cpu / len(run.steps), "block steps": float(run.steps.mean()),
-            "most steps": int(run.steps.max()), "worst error": float(run.errors.max()),
+            "ms a round": 1e3 * cpu / len(run.details["steps"]), "block steps": float(run.details["steps"].mean()),
+            "most steps": int(run.details["steps"].max()), "worst error": float(run.details["errors"].max()),
             "state MB": memory / 1e6, "bytes a rating": memory / learner.rounds,
             "D": learner.rows + learner.columns,
         })  # fmt: skip
@@ -184,13 +184,13 @@ def ratings_table(name: str, with_river: bool = True) -> None:
             wall_all, cpu_all = wall_all + wall, cpu_all + cpu
             memory = sum(array.nbytes for array in learner.engine.arrays().values())
             quarters.append({
-                "part": f"{25 * (part + 1)} %", "ms a round": 1e3 * cpu / len(parts[-1].steps),
-                "block steps": float(parts[-1].steps.mean()), "state MB": memory / 1e6,
+                "part": f"{25 * (part + 1)} %", "ms a round": 1e3 * cpu / len(parts[-1].details["steps"]),
+                "block steps": float(parts[-1].details["steps"].mean()), "state MB": memory / 1e6,
                 "bytes a rating": memory / learner.rounds,
             })  # fmt: skip
         show(quarters)
         run = np.concatenate([(p.predictions - 0.5 * (low + high)) / half for p in parts])
-        bias = np.concatenate([(p.bias - 0.5 * (low + high)) / half for p in parts])
+        bias = np.concatenate([(p.details["bias"] - 0.5 * (low + high)) / half for p in parts])
         label = "MatrixCompletion, untuned" + (", fast" if fast else "")
         rows.append({"learner": label, **errors(run, y, half), "cpu s": cpu_all, "wall s": wall_all})
         print(learner.certificate(), "\n")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burkholder.matrix import graph, lanczos, tangent, trace
+from burkholder.matrix import graph, lanczos, norms, tangent, trace
 from burkholder.matrix.entries import SignFlipEntries
+from burkholder.matrix.gradient import from_graph
 from burkholder.matrix.sign_flip import TIE
 from burkholder.matrix.workspace import Workspace
 from burkholder.potentials import spectral as potential
@@ -99,9 +100,9 @@ def test_regret_is_within_the_bound_that_the_ledger_prints(rate):
             assert engine.bound() <= float(limit) + 1e-9
 
 
-def build(seed, nodes, edges, dtype=np.float64):
+def build(seed, nodes, edges):
     rng = np.random.default_rng(seed)
-    g = graph.with_nodes(graph.empty(dtype), nodes)
+    g = graph.with_nodes(graph.empty(), nodes)
     g.used[0] = nodes
     half = nodes // 2
     i, j = rng.integers(0, half, edges), rng.integers(half, nodes, edges)
@@ -128,7 +129,9 @@ def test_growing_lists_lose_nothing():
     np.testing.assert_allclose(sparse, 0.3 * want - 0.1 * np.diag(g.diagonal[:30]), atol=1e-12)
     # memory stays proportional to the edges
     assert len(g.neighbour) <= 8 * 2 * 900 + 200
-    assert graph.spectral_norm(g) == pytest.approx(np.linalg.eigvalsh(want)[-1], rel=1e-10)
+    gradient = from_graph(g, np.arange(15))
+    np.testing.assert_allclose(gradient.dense((15, 30)), want[:15], atol=1e-12)
+    assert norms.spectral(*gradient[:3]) == pytest.approx(np.linalg.eigvalsh(want)[-1], rel=1e-9)
 
 
 def test_block_lanczos_projects_the_operator():

@@ -44,12 +44,13 @@ def complete(
     summary = {
         "data": ratings, "rounds": certificate.rounds, "features": certificate.rows + certificate.columns,
         "loss": certificate.loss, "learner": certificate.learner, "mean_loss": certificate.mean_loss,
-        "bound": certificate.guarantees[0].value, "realised_regret_bound": _value(certificate, "realised"),
+        "bound": _value(certificate, "promised"), "realised_regret_bound": _value(certificate, "realised"),
+        "comparators": certificate.comparators.to_dict(),
         "potential": certificate.potential, "assumptions": [a.to_dict() for a in certificate.assumptions],
         "seconds": seconds, "rounds_per_second": certificate.rounds / seconds, "rows": certificate.rows,
         "columns": certificate.columns, "mae": certificate.mae, "rmse": certificate.rmse,
-        "low": lowest, "high": highest, "time_order": data.timed, "block_steps": float(run.steps.mean()),
-        "krylov_error": float(run.errors.max()), "guarantees": [g.to_dict() for g in certificate.guarantees],
+        "low": lowest, "high": highest, "time_order": data.timed, "block_steps": float(run.details["steps"].mean()),
+        "krylov_error": float(run.details["errors"].max()), "guarantees": [g.to_dict() for g in certificate.guarantees],
     }  # fmt: skip
     if json:
         emit(summary)
@@ -57,14 +58,14 @@ def complete(
     order = "time order" if data.timed else "file order"
     say(
         f"{certificate.rows:,} × {certificate.columns:,}, ratings {lowest:g}..{highest:g}, {order},"
-        f" {seconds:.1f} s, {run.steps.mean():.1f} block steps a round"
+        f" {seconds:.1f} s, {run.details['steps'].mean():.1f} block steps a round"
     )
     print(f"MAE {certificate.mae:.4f}  RMSE {certificate.rmse:.4f}")
     print(certificate)
 
 
 def _value(certificate, name):  # type: ignore[no-untyped-def]
-    """The first guarantee of that kind."""
+    """The guarantee of that kind about the certificate's own comparators."""
     return next((g.value for g in certificate.guarantees if name in g.name), None)
 
 

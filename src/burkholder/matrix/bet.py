@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.machine.compiling import compiled
+from burkholder.matrix.pieces import piece
 
 MULTIPLIERS = 25
 CLIP = 0.25
@@ -25,7 +26,7 @@ def start() -> NDArray[np.float64]:
     return np.zeros(MULTIPLIERS)
 
 
-@compiled
+@piece
 def stake(u, k):  # type: ignore[no-untyped-def]
     """clip(2^k·u, ±¼)."""
     return min(max(math.ldexp(u, k), -CLIP), CLIP)
@@ -45,7 +46,7 @@ def predict(log_wealth, u):  # type: ignore[no-untyped-def]
     return KAPPA * total * np.exp(top) / log_wealth.size
 
 
-@compiled
+@piece
 def update(log_wealth, u, delta):  # type: ignore[no-untyped-def]
     """Every wealth takes its gain or loss."""
     for k in range(log_wealth.size):

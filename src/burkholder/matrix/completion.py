@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.learning.protocol import OnlineLearner, State, Stretch
+from burkholder.learning.runs import Run
+from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses.dispatch import value
-from burkholder.machine.compiling import compiled
-from burkholder.matrix.certificate import RatingsCertificate, certify, certify_sign_flip, root_mean
+from burkholder.matrix import weights
+from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
-from burkholder.matrix.ids import Id, checked_id, items, nodes
+from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes
+from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
+from burkholder.matrix.scale import DEGREES, Scale
 
 CHUNK = 2048
 
 
-@dataclass(frozen=True)
-class CompletionRun:
-    """A whole stream: predictions before learning, the bias model's, block steps and the error each round."""
-
-    predictions: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    steps: NDArray[np.int64]
-    errors: NDArray[np.float64]  # last change of the direction u, or of ŷ under the sign flip
-    certificate: RatingsCertificate
-
-
-class MatrixCompletion:
+class MatrixCompletion(OnlineLearner):
     """Predict ratings one at a time; nothing to tune.
 
     >>> movies = MatrixCompletion(low=1, high=5)
     >>> movies.predict("ann", "alien")
     3.0
     >>> movies.update("ann", "alien", 5)
-    3.0
     >>> movies.predict("ann", "brazil") > 3.0
     True
     >>> movies.top("bob", 1)
@@ -49,12 +43,20 @@ class MatrixCompletion:
         ...
     burkholder.errors.BadInput: rating = 6 cannot be used: ratings must lie in [1, 5], the range given
 
+    What other learners call x is the pair (row, column) here; wherever a pair is taken, two ids serve as well. Ids are text or
+    whole numbers, never tuples, so the two cannot be confused.
+
+    >>> ticket = movies.play("bob", "alien")
+    >>> movies.reveal(ticket.id, 4)
+    >>> movies.predict_many([("bob", "alien")]).tolist() == [movies.predict(("bob", "alien"))]
+    True
+
     A row or column never seen contributes nothing: the answer is then the mean rating plus what is known of
     the other, and the middle of the range before any rating. A pair may be rated again: it is a stream.
 
     `fast` stops every Krylov space after four block steps. strategy="sign-flip" is the paper's own learner
-    (no bias model) with `loss` ("absolute"), `rate` ("lowering", "doubling", a number: these need `radius`;
-    or "mixture").
+    (no bias model) with `loss` ("absolute", "squared" or "pinball"), `rate` ("lowering", "doubling", a number: these need
+    `radius`, about labels in [−1, 1]; or "mixture").
     """
 
     def __init__(
@@ -65,37 +67,163 @@ class MatrixCompletion:
         strategy: str = "default",
         fast: bool = False,
         tol: float | None = None,
-        dtype: str = "float64",
         radius: float | None = None,
         rate: Any = None,
         loss: Any = None,
         kappa: float | None = None,
+        max_pending: int = MAX_PENDING,
     ) -> None:
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise BadInput("low, high", (low, high), "give the two ends of the rating range, low below high")
+        super().__init__(max_pending)
+        if not (max(abs(low), abs(high)) <= 1e150 and high - low >= 1e-150):
+            raise BadInput("low, high", (low, high), "give the two ends of the rating range, low below high, of ordinary size")
         if tol is not None and not (0.0 < tol <= 1.0):
             raise BadInput("tol", tol, "give a tolerance in (0, 1]")
-        if dtype not in ("float64", "float32"):
-            raise BadInput("dtype", dtype, "give 'float64' or 'float32'")
-        self.low, self.high = float(low), float(high)
-        self.engine = _engine(strategy, fast, tol, dtype, radius=radius, rate=rate, loss=loss, kappa=kappa)
+        self.scale = Scale(float(low), float(high))
+        self.engine = _engine(strategy, fast, tol, radius=radius, rate=rate, loss=loss, kappa=kappa)
         self._rows: dict[Id, int] = {}
         self._columns: dict[Id, int] = {}
-        self._totals = np.zeros(4)  # rounds, Σ|ŷ−y|, Σ(ŷ−y)², Σ loss, in rating units
+        self._totals = np.zeros(4)  # rounds, Σ|r̂−r|, Σ(r̂−r)², Σ loss, in rating units
 
-    # -- scale and ids ------------------------------------------------------------------------------------
+    # -- one rating at a time -----------------------------------------------------------------------------
 
-    def _label(self, rating: Any) -> float:
-        try:
-            number = float(rating)
-        except (TypeError, ValueError):
-            raise BadInput("rating", rating, "give a number") from None
-        if not self.low <= number <= self.high:
-            raise BadInput("rating", rating, f"ratings must lie in [{self.low:g}, {self.high:g}], the range given")
-        return (2.0 * number - self.low - self.high) / (self.high - self.low)
+    def predict(self, x: Any, *column: Id) -> float:
+        """The rating expected at (row, column); changes nothing."""
+        return float(super().predict(_pair(x, column)))
 
-    def _rating(self, yhat: Any) -> Any:
-        return 0.5 * (self.low + self.high) + 0.5 * (self.high - self.low) * yhat
+    def update(self, x: Any, y: Any, *rest: Any, weight: float = 1.0) -> None:
+        """Learn a rating: `update(row, column, rating)`, or `update((row, column), rating)`."""
+        if isinstance(x, (tuple, list)):
+            super().update(x, y, *(rest or (weight,)))
+        elif not rest:
+            raise BadInput("x", x, "give (row, column) and a rating, or row, column and rating")
+        else:
+            super().update((x, y), rest[0], *(rest[1:] or (weight,)))
+
+    def play(self, x: Any, *column: Id) -> Any:
+        """A prediction whose rating comes later; hand the ticket's id to `reveal`, or to `forget`."""
+        return super().play(_pair(x, column))
+
+    def _read(self, x: Any) -> tuple[Id, Id]:
+        return checked_pair(x)
+
+    def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
+        i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)
+        played = tuple(np.atleast_1d(self.engine.predict(np.array([i]), np.array([j]))[0]).tolist())
+        return float(self.scale.rating(played[0])), played
+
+    def _learn(self, row: tuple[Id, Id], memo: Any, y: Any, weight: float, late: int) -> None:
+        label = self.scale.label(y)
+        weights.refuse(weight)
+        i, j = nodes(self._rows, self._columns, [row[0]], [row[1]])
+        if not late:
+            self._rounds(i, j, np.array([[float(y), label]]))
+        elif isinstance(self.engine, SignFlipEntries):
+            self.engine.late(int(i[0]), int(j[0]), memo[0], label)
+        else:
+            self.engine.late(int(i[0]), int(j[0]), memo, label)
+        if late:
+            self._add_up(np.array([self.scale.rating(memo[0])]), np.array([float(y)]))
+
+    def _rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], targets: NDArray[np.float64]) -> Stretch:
+        out = self.engine.rounds(i, j, targets[:, 1])
+        predictions = self.scale.rating(out[:, 0])
+        details = {"steps": out[:, 3].astype(np.int64), "errors": out[:, 4]}
+        if isinstance(self.engine, BiasTangentBet):
+            details["bias"] = self.scale.rating(out[:, 1])
+        return Stretch(predictions, self._add_up(predictions, targets[:, 0]), details)
+
+    def _add_up(self, predictions: NDArray[np.float64], ratings: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The losses, and their totals: one by one, so that chunks of any size give the same."""
+        paid = np.array([value(self.engine.record, p, r) for p, r in zip(predictions.tolist(), ratings.tolist())])
+        error = predictions - ratings
+        for k, terms in enumerate((np.ones(len(error)), np.abs(error), error * error, paid)):
+            self._totals[k] = np.cumsum(np.concatenate([self._totals[k : k + 1], terms]))[-1]
+        return paid
+
+    # -- whole streams ------------------------------------------------------------------------------------
+
+    def run(  # type: ignore[override]
+        self, X: Any, y: Any, *rest: Any, weight: Any = None, trace: int = 0, progress: Callable[[int, str], None] | None = None
+    ) -> Run:
+        """Every rating in turn, as `predict` then `update` would, compiled; all of it, or nothing when an input is bad.
+
+        `run(rows, columns, ratings)`, `run((rows, columns), ratings)` or `run(pairs, ratings)`. The run's `details` are block
+        `steps` and `errors` (the last change of u, or of ŷ under the sign flip) and the default learner's `bias`. A
+        certificate costs a decomposition, so no moment on the way is noted down unless `trace` asks for some.
+        """
+        if rest and not is_pairs(X):
+            X, y, rest = (X, y), rest[0], rest[1:]
+        pairs = checked_pairs(X)._replace(progress=progress)
+        return super().run(pairs, y, *(rest or (weight,)), trace=trace)
+
+    def predict_many(self, X: Any, *columns: Any) -> NDArray[np.float64]:
+        """The ratings expected at many pairs, compiled: `predict_many(rows, columns)`, or `predict_many(pairs)`."""
+        return np.asarray(super().predict_many((X, columns[0]) if columns else X))
+
+    def _table(self, X: Any) -> Pairs:
+        return checked_pairs(X)
+
+    def _targets(self, y: Any, rows: int) -> NDArray[np.float64]:
+        """(rating, label), one row each."""
+        ratings = list(items(y))
+        if len(ratings) != rows:
+            raise BadInput("ratings", f"{len(ratings)} numbers", f"there are {rows} pairs: give one rating for each")
+        return self.scale.labels(ratings)
+
+    def _run(self, table: Pairs, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:
+        weights.refuse_many(given)
+        parts = []
+        for begin in range(0, table.rows, CHUNK):
+            part = table.part(begin, begin + CHUNK)
+            parts.append(self._rounds(*nodes(self._rows, self._columns, part.row, part.column), targets[begin : begin + CHUNK]))
+            if table.progress is not None:
+                table.progress(part.rows, f"MAE {self.mae:.4f} RMSE {self.rmse:.4f}")
+        joined = {key: np.concatenate([part.details[key] for part in parts]) for key in parts[0].details}
+        predictions, paid = (np.concatenate(column) for column in zip(*((part.predictions, part.losses) for part in parts)))
+        return Stretch(predictions, paid, joined)
+
+    def _predict_many(self, table: Pairs) -> NDArray[np.float64]:
+        out = self.engine.predict(*table.nodes(self._rows, self._columns))
+        return np.asarray(self.scale.rating(out.reshape(table.rows, -1)[:, 0] if table.rows else np.zeros(0)))
+
+    def _undo(self) -> Callable[[], None]:
+        """The ids and the engine; everything else of a run is in the totals."""
+        kept = {"_rows": dict(self._rows), "_columns": dict(self._columns), "_totals": self._totals.copy()}
+        engine = copy.deepcopy(self.engine)
+
+        def back() -> None:
+            self.__dict__.update(kept)
+            self.engine = engine
+
+        return back
+
+    def top(self, row: Id, k: int = 10, seen: bool = False) -> list[tuple[Id, float]]:
+        """The k columns of highest predicted rating, without those this row rated unless `seen`."""
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise BadInput("k", k, "ask for at least one column")
+        row = checked_id("row", row)
+        with self._lock:
+            i, graph = self._rows.get(row, -1), self.engine.graph
+            rated: set[int] = set()
+            if i >= 0 and not seen:
+                begin = int(graph.start[i])
+                rated = set(graph.neighbour[begin : begin + int(graph.length[i])].tolist())
+            candidates = [(column, node) for column, node in self._columns.items() if node not in rated]
+            if not candidates:
+                return []
+            scores = self.scale.rating(self.engine.row(i, np.array([node for _, node in candidates], np.int64)))
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [(candidates[b][0], float(scores[b])) for b in best]
+
+    # -- what it can say of itself ------------------------------------------------------------------------
+
+    @property
+    def low(self) -> float:
+        return self.scale.low
+
+    @property
+    def high(self) -> float:
+        return self.scale.high
 
     @property
     def rows(self) -> int:
@@ -109,71 +237,9 @@ class MatrixCompletion:
     def rounds(self) -> int:
         return int(self._totals[0])
 
-    # -- one rating at a time -----------------------------------------------------------------------------
-
-    def predict(self, row: Id, column: Id) -> float:
-        """The rating expected at (row, column); changes nothing."""
-        i, j = self._rows.get(checked_id("row", row), -1), self._columns.get(checked_id("column", column), -1)
-        return float(self._rating(self.engine.predict(i, j)))
-
-    def update(self, row: Id, column: Id, rating: float) -> float:
-        """Learn a rating; returns the prediction made before it."""
-        label = np.array([self._label(rating)])
-        i, j = nodes(self._rows, self._columns, [checked_id("row", row)], [checked_id("column", column)])
-        return float(self._play(i, j, label)[0, 0])
-
-    def _play(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        out = self.engine.rounds(i, j, y)
-        out[:, :2] = self._rating(out[:, :2])
-        # summed one by one, so that chunks of any size give the same totals
-        _add_up(self.engine.record, out[:, 0], self._rating(y), self._totals)
-        return out
-
-    # -- whole streams ------------------------------------------------------------------------------------
-
-    def run(
-        self, rows: Sequence[Id], columns: Sequence[Id], ratings: Sequence[float], progress: Callable[[int, str], None] | None = None
-    ) -> CompletionRun:
-        """Predict and learn a whole stream, compiled; the same as `update` on each rating in turn.
-
-        Everything is checked before the first round: a bad rating leaves the state as it was.
-        """
-        rows, columns, ratings = list(items(rows)), list(items(columns)), list(items(ratings))
-        if not len(rows) == len(columns) == len(ratings):
-            raise BadInput("rows, columns, ratings", (len(rows), len(columns), len(ratings)), "give three sequences of the same length")
-        labels = np.empty(len(ratings))
-        for t, (row, column, rating) in enumerate(zip(rows, columns, ratings)):
-            try:
-                rows[t], columns[t], labels[t] = checked_id("row", row), checked_id("column", column), self._label(rating)
-            except BadInput as error:
-                raise BadInput(f"{error.argument}s[{t}]", error.value, error.remedy) from None
-        parts = [np.empty((0, 5))]
-        for begin in range(0, len(labels), CHUNK):
-            part = slice(begin, begin + CHUNK)
-            parts.append(self._play(*nodes(self._rows, self._columns, rows[part], columns[part]), labels[part]))
-            if progress is not None:
-                progress(len(parts[-1]), f"MAE {self.mae:.4f} RMSE {self.rmse:.4f}")
-        out = np.vstack(parts)
-        return CompletionRun(out[:, 0], out[:, 1], out[:, 3].astype(np.int64), out[:, 4], self.certificate())
-
-    def top(self, row: Id, k: int = 10, seen: bool = False) -> list[tuple[Id, float]]:
-        """The k columns of highest predicted rating, without those this row rated unless `seen`."""
-        if k < 1:
-            raise BadInput("k", k, "ask for at least one column")
-        i = self._rows.get(checked_id("row", row), -1)
-        graph = self.engine.graph
-        rated: set[int] = set()
-        if i >= 0 and not seen:
-            begin = int(graph.start[i])
-            rated = set(graph.neighbour[begin : begin + int(graph.length[i])].tolist())
-        candidates = [(column, node) for column, node in self._columns.items() if node not in rated]
-        if not candidates:
-            return []
-        scores = self._rating(self.engine.row(i, np.array([node for _, node in candidates], np.int64)))
-        best = np.argsort(-scores, kind="stable")[:k]
-        return [(candidates[b][0], float(scores[b])) for b in best]
-
-    # -- what it can say of itself ------------------------------------------------------------------------
+    @property
+    def cumulative_loss(self) -> float:
+        return float(self._totals[3])
 
     @property
     def mae(self) -> float | None:
@@ -183,74 +249,87 @@ class MatrixCompletion:
     @property
     def rmse(self) -> float | None:
         """Progressive root mean squared error, in rating units."""
-        return root_mean(float(self._totals[2]), self.rounds)
+        return math.sqrt(self._totals[2] / self._totals[0]) if self.rounds else None
 
     def certificate(self) -> RatingsCertificate:
-        """Losses in rating units; guarantees on labels mapped to [−1, 1]."""
-        totals = {
-            "rounds": self.rounds,
-            "rows": self.rows,
-            "columns": self.columns,
-            "mae": self.mae,
-            "rmse": self.rmse,
-            "cumulative_loss": float(self._totals[3]),
-        }
-        if isinstance(self.engine, SignFlipEntries):
-            return certify_sign_flip(self.engine, **totals)
-        return certify(self.engine, **totals)
+        """Losses and regrets in rating units."""
+        with self._lock:
+            totals: dict[str, Any] = {
+                "rounds": self.rounds,
+                "rows": self.rows,
+                "columns": self.columns,
+                "mae": self.mae,
+                "rmse": self.rmse,
+                "cumulative_loss": self.cumulative_loss,
+                "read": ByIds(dict(self._rows), dict(self._columns)),
+            }
+            place = (self.scale, np.sort(np.fromiter(self._rows.values(), np.int64, len(self._rows))))
+            if isinstance(self.engine, SignFlipEntries):
+                return certify_sign_flip(self.engine, *place, **totals)
+            return certify(self.engine, *place, **totals)
 
-    def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def state_dict(self) -> State:
         """(header for JSON, arrays): all that is needed to resume bit for bit."""
-        header = {
-            "kind": "MatrixCompletion",
-            "version": 1,
-            "low": self.low,
-            "high": self.high,
-            **self.engine.options,
-            "tol": self.engine.tol,
-            "dtype": self.engine.dtype,
-            "rows": [[row, node] for row, node in self._rows.items()],
-            "columns": [[column, node] for column, node in self._columns.items()],
-        }
-        arrays = {name: np.array(value) for name, value in self.engine.arrays().items()}
-        return header, {**arrays, "totals": self._totals.copy()}
+        with self._lock:
+            header = {
+                "kind": "MatrixCompletion",
+                "version": 2,
+                "low": self.low,
+                "high": self.high,
+                **self.engine.options,
+                "tol": self.engine.tol,
+                "rows": [[row, node] for row, node in self._rows.items()],
+                "columns": [[column, node] for column, node in self._columns.items()],
+                "max_pending": self.max_pending,
+                "issued": self._tickets.issued,
+                "pending": [[id, *play.row, list(play.memo), play.round] for id, play in self._tickets.waiting.items()],
+            }
+            arrays = {name: np.array(array) for name, array in self.engine.arrays().items()}
+            return header, {**arrays, "totals": self._totals.copy()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixCompletion:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "MatrixCompletion" or header.get("version") != 1:
+        if header.get("kind") != "MatrixCompletion" or header.get("version") != 2:
             raise BadInput("header", header.get("kind"), "give what MatrixCompletion.state_dict returned")
-        kept = ("low", "high", "strategy", "fast", "tol", "dtype", "radius", "rate", "loss", "kappa")
-        learner = cls(**{key: header[key] for key in kept if key in header})
+        kept = ("low", "high", "strategy", "fast", "tol", "radius", "rate", "kappa", "max_pending")
+        given = {key: header[key] for key in kept if key in header}
+        if "loss" in header:
+            given["loss"] = losses.get(header["loss"], **header["parameters"])
+        learner = cls(**given)
         learner._rows = dict(header["rows"])
         learner._columns = dict(header["columns"])
         learner._totals = np.array(arrays["totals"])
         learner.engine.restore(arrays)
+        learner._tickets.issued = int(header["issued"])
+        for id, row, column, memo, played in header["pending"]:
+            learner._tickets.waiting[int(id)] = Played(checked_pair((row, column)), tuple(map(float, memo)), int(played))
         return learner
 
 
-def _engine(strategy: str, fast: bool, tol: float | None, dtype: str, **options: Any) -> BiasTangentBet | SignFlipEntries:
+def _pair(x: Any, column: tuple[Id, ...]) -> Any:
+    """The pair that was given, whole or as two ids."""
+    if not column:
+        return x
+    if len(column) > 1 or isinstance(x, (tuple, list)):
+        raise BadInput("x", (x, *column), "give a row and a column, or the pair (row, column)")
+    return x, column[0]
+
+
+def _engine(strategy: str, fast: bool, tol: float | None, **options: Any) -> BiasTangentBet | SignFlipEntries:
     """The learner of that name; options it does not take are refused."""
     given = {key: option for key, option in options.items() if option is not None}
     if strategy == "default":
         for key, option in given.items():
             raise BadInput(key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it")
-        return BiasTangentBet(fast=fast, dtype=dtype, **({} if tol is None else {"tol": float(tol)}))
+        return BiasTangentBet(fast=fast, **({} if tol is None else {"tol": float(tol)}))
     if strategy != "sign-flip":
         raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
     if fast:
         raise BadInput("fast", fast, "the sign flip keeps its tolerance; raise tol instead")
+    name = losses.name(losses.get(given.get("loss", "absolute")))
+    if name not in DEGREES:
+        raise BadInput("loss", name, f"ratings have units: give {', '.join(DEGREES)}; MatrixLearner takes every loss")
     if tol is not None:
         given["tol"] = float(tol)
-    return SignFlipEntries(dtype=dtype, **given)
-
-
-@compiled
-def _add_up(loss, yhat, y, totals):  # type: ignore[no-untyped-def]
-    """One by one, so that chunks of any size give the same totals."""
-    for t in range(y.size):
-        error = yhat[t] - y[t]
-        totals[0] += 1.0
-        totals[1] += abs(error)
-        totals[2] += error * error
-        totals[3] += value(loss, yhat[t], y[t])
+    return SignFlipEntries(**given)

@@ -25,32 +25,45 @@ class BiasTangentBet:
     loss = "squared"
     record = losses.Squared()
 
-    def __init__(self, fast: bool = False, tol: float = TOLERANCE, dtype: str = "float64") -> None:
-        self.fast, self.tol, self.dtype = fast, tol, dtype
+    def __init__(self, fast: bool = False, tol: float = TOLERANCE) -> None:
+        self.fast, self.tol = fast, tol
         self.most = FAST_STEPS if fast else DEPTH
         self.probes = FAST_PROBES if fast else 0
-        self.graph = graph.empty(np.dtype(dtype).type)
+        self.graph = graph.empty()
         self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(), bet.start()
-        self.workspace = Workspace(dtype)
+        self.workspace = Workspace()
 
     @property
     def options(self) -> dict[str, Any]:
         """What to build the same learner from."""
         return {"strategy": "default", "fast": self.fast}
 
-    def predict(self, i: int, j: int) -> float:
-        """ŷ at nodes (i, j); −1 stands for a row or column never seen, and then the bias alone answers."""
+    def predict(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Rows (ŷ, b, u) at each pair of nodes; −1 is a row or column never seen: then the bias alone answers."""
         T = self.workspace.sized(len(self.graph.start))
-        return float(stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)[0])
+        return stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)
 
-    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each."""
-        nodes = int(max(i.max(), j.max())) + 1
-        self.graph = graph.with_nodes(self.graph, nodes)
+    def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64], played: Any = None) -> NDArray[np.float64]:
+        """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each.
+
+        `played` holds rows (ŷ, b, u) of earlier plays whose labels come only now.
+        """
+        T = self._room(i, j)
+        state = (self.graph, self.scalars, self.bias, self.log_wealth)
+        late = played is not None
+        memory = np.array(played, float) if late else np.empty((0, 3))
+        return stream.rounds(*state, i, j, y, memory, late, self.tol, self.most, self.probes, *T)
+
+    def late(self, i: int, j: int, played: tuple[float, float, float], y: float) -> None:
+        """Learn from what was played, (ŷ, b, u), some rounds ago."""
+        self.rounds(np.array([i]), np.array([j]), np.array([y]), [played])
+
+    def _room(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> Any:
+        """Room for these rounds in the state, and a workspace to match."""
+        self.graph = graph.with_nodes(self.graph, int(max(i.max(), j.max())) + 1)
         self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
         self.bias = bias.with_nodes(self.bias, len(self.graph.start))
-        T = self.workspace.sized(len(self.graph.start))
-        return stream.rounds(self.graph, self.scalars, self.bias, self.log_wealth, i, j, y, self.tol, self.most, self.probes, *T)
+        return self.workspace.sized(len(self.graph.start))
 
     def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """ŷ at (i, c) for every column node c, from one exponential applied to e_i."""

@@ -9,8 +9,13 @@ from numpy.typing import NDArray
 
 from burkholder import losses
 from burkholder.matrix import graph, rules, sign_flip
-from burkholder.matrix.sign_flip import CLOSED, DOUBLING, MIXTURE, PAID
+from burkholder.matrix.gradient import Gradient, collected, from_graph
+from burkholder.matrix.sign_flip import DOUBLING
+from burkholder.matrix.sign_flip_certificate import Ledger, own_radius, promise
 from burkholder.matrix.workspace import Workspace
+
+Nodes = NDArray[np.int64]
+SLOPES = ("slopes.row", "slopes.column", "slopes.value")
 
 
 class SignFlipEntries:
@@ -26,90 +31,95 @@ class SignFlipEntries:
         bound: float = 1.0,
         kappa: float = 1.0,
         tol: float = 1e-6,
-        dtype: str = "float64",
         nodes: int = 0,
     ) -> None:
         self.record = losses.get(loss)
-        self.loss, self.dtype, self.tol, self.fast = losses.name(self.record), dtype, tol, False
-        self.options = {"strategy": "sign-flip", "rate": rate, "radius": radius, "loss": self.loss, "kappa": kappa}
+        self.loss, self.tol, self.fast = losses.name(self.record), tol, False
+        parameters = {key: float(number) for key, number in self.record._asdict().items()} if self.loss != "custom" else {}
+        self.options = {
+            "strategy": "sign-flip",
+            "rate": rate,
+            "radius": radius,
+            "loss": self.loss,
+            "parameters": parameters,
+            "kappa": kappa,
+        }
         lipschitz = float(self.record.lipschitz(bound))
-        self.rule, self.rates, self.masses = rules.rule(rate, radius, lipschitz, bound, tol, kappa)
+        self.rule, self.rates, self.masses = rules.rule(rate, radius, lipschitz, bound, tol, kappa, rules.tie(self.record))
         self.log_trace = np.full(len(self.rates), -np.inf)
         self.anchor = self.log_trace.copy()
         self.scalars = np.zeros(sign_flip.SCALARS)
         self.steps = np.zeros(len(self.rates), np.int64)
-        self.graph = graph.with_nodes(graph.empty(np.dtype(dtype).type), nodes)
-        self.workspace = Workspace(dtype, spaces=len(self.rates))
+        self.graph = graph.with_nodes(graph.empty(), nodes)
+        self.workspace = Workspace(spaces=len(self.rates))
+        # the doubling rule restarts without its slopes; a certificate needs them all
+        self._history = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         if nodes:
             sign_flip.join(self.graph, self.rule, self.rates, self.masses, self.log_trace, self.scalars, nodes - 1)
 
-    def predict(self, i: int, j: int, weight: float = 1.0) -> float:
-        """ŷ at nodes (i, j); 0 where one of them is unknown (−1) or has no rating yet."""
-        if i < 0 or j < 0 or weight == 0.0:
-            return 0.0
+    def predict(self, i: Nodes, j: Nodes, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """ŷ at each pair of nodes; 0 where one of them is unknown (−1) or has no rating yet."""
+        weight = np.ones(len(i)) if weight is None else weight
         room = self.workspace.sized(len(self.graph.start))
-        rates, log_trace, scalars, steps = (array.copy() for array in (self.rates, self.log_trace, self.scalars, self.steps))
-        if self.rule.kind == DOUBLING:
-            most = max(self.graph.diagonal[i], self.graph.diagonal[j]) + weight * weight
-            if most > scalars[sign_flip.CEILING] > 0.0:
-                return 0.0  # this round restarts, and a fresh start plays 0
-        sign_flip.prepare(self.graph, self.rule, rates, log_trace, scalars, i, j, float(weight), *room)
-        return float(sign_flip.predict(self.graph, self.rule, rates, self.masses, log_trace, steps, i, j, float(weight), *room)[0])
+        state = (self.rates, self.masses, self.log_trace, self.scalars, self.steps)
+        return sign_flip.predict_many(self.graph, self.rule, *state, i, j, weight, *room)
 
-    def rounds(
-        self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64], weight: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Play and learn these rounds; rows (ŷ, 0, potential, block steps, error of ŷ)."""
+    def rounds(self, i: Nodes, j: Nodes, y: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Play and learn these rounds; rows (ŷ, δw, potential, block steps, error of ŷ)."""
         weight = np.ones(len(y)) if weight is None else weight
+        room = self._room(i, j)
+        state = (self.rates, self.masses, self.log_trace, self.anchor, self.scalars, self.steps)
+        out = sign_flip.rounds(self.graph, self.rule, self.record, *state, i, j, weight, y, *room)
+        self._note(i, j, out[:, 1])
+        return out
+
+    def late(self, i: int, j: int, yhat: float, y: float, weight: float = 1.0) -> None:
+        """Learn from ŷ, played some rounds ago."""
+        delta, hit = sign_flip.slope(self.rule, self.record, yhat, y)
+        room = self._room(np.array([i]), np.array([j]))
+        state = (self.rates, self.masses, self.log_trace, self.anchor, self.scalars, self.steps)
+        sign_flip.late(self.graph, self.rule, *state, i, j, weight, yhat, float(delta), *room)
+        self.scalars[sign_flip.TIED] += hit
+        self._note(np.array([i]), np.array([j]), np.array([float(delta) * weight]))
+
+    def _room(self, i: Nodes, j: Nodes) -> Any:
+        """Room for these rounds in the state, and a workspace to match."""
         self.graph = graph.with_nodes(self.graph, int(max(i.max(), j.max())) + 1)
         self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
-        room = self.workspace.sized(len(self.graph.start))
-        return sign_flip.rounds(
-            self.graph,
-            self.rule,
-            self.record,
-            self.rates,
-            self.masses,
-            self.log_trace,
-            self.anchor,
-            self.scalars,
-            self.steps,
-            i,
-            j,
-            weight,
-            y,
-            *room,
-        )
+        return self.workspace.sized(len(self.graph.start))
+
+    def _note(self, i: Nodes, j: Nodes, slopes: NDArray[np.float64]) -> None:
+        if self.rule.kind == DOUBLING:
+            self._history.append((i, j, slopes.copy()))
+
+    @property
+    def history(self) -> tuple[Nodes, Nodes, NDArray[np.float64]]:
+        """Every slope so far, (row node, column node, δw), under the doubling rule."""
+        i, j, slopes = zip(*self._history)
+        self._history = [(np.concatenate(i), np.concatenate(j), np.concatenate(slopes))]
+        return self._history[0]
+
+    def gradient(self, rows: Nodes) -> Gradient:
+        """ΣδX over all rounds; `rows` are the nodes of rows, columns keep the numbers of their nodes."""
+        return collected(*self.history) if self.rule.kind == DOUBLING else from_graph(self.graph, rows)
 
     def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """ŷ at (i, c) for every column node c, one Krylov space each."""
-        return np.array([self.predict(i, int(c)) for c in columns])
+        return self.predict(np.full(len(columns), i), columns)
 
     @property
     def top(self) -> float:
         """‖ΣM‖ of the current epoch."""
         return float(self.graph.diagonal[: self.graph.nodes].max()) if self.graph.nodes else 0.0
 
-    def bound(self, nuclear: float | None = None) -> float:
-        """What this path's ledger promises against ‖W‖_Σ ≤ r; under the mixture, ≤ nuclear."""
-        from burkholder.potentials import spectral_mixture
-
-        if self.rule.kind == MIXTURE:
-            # PAID is κ at a fixed dimension; rows and columns that joined may have added to it
-            joined = float(self.scalars[PAID]) - self.rule.radius
-            return joined + float(
-                spectral_mixture.bound_from(
-                    0.0 if nuclear is None else nuclear,
-                    self.top,
-                    max(self.graph.nodes, 1),
-                    self.rates,
-                    self.masses,
-                    self.rule.radius,
-                    self.rule.lipschitz,
-                )
-            )
+    def promise(self) -> Ledger:
+        """What this path's ledger promises now, by nuclear norm."""
         quadratic = 0.5 * self.rates[0] * self.rule.lipschitz**2 * self.rule.radius * self.top
-        return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
+        return promise(self.rule, self.scalars, quadratic, self.top, self.graph.nodes)
+
+    def bound(self, nuclear: float | None = None) -> float:
+        """The promise against ‖W‖_Σ ≤ nuclear; the learner's own radius if not given."""
+        return self.promise()(own_radius(self.rule) if nuclear is None else nuclear)
 
     @property
     def value(self) -> float:
@@ -123,6 +133,8 @@ class SignFlipEntries:
         named: dict[str, NDArray[Any]] = {f"graph.{key}": value for key, value in self.graph._asdict().items()}
         for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             named[key] = getattr(self, key)
+        if self.rule.kind == DOUBLING:
+            named |= dict(zip(SLOPES, self.history))
         return named
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
@@ -130,3 +142,6 @@ class SignFlipEntries:
         self.graph = graph.Graph(**{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")})
         for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             setattr(self, key, np.array(arrays[key]))
+        if self.rule.kind == DOUBLING:
+            i, j, slopes = (np.array(arrays[key]) for key in SLOPES)
+            self._history = [(i, j, slopes)]

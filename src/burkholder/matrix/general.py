@@ -15,9 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
+from burkholder.learning.rounding import SUBNORMAL, UNIT, lost, more
 from burkholder.matrix import sign_flip
-from burkholder.matrix.inputs import Factors
+from burkholder.matrix.gradient import Gradient, from_matrix
+from burkholder.matrix.inputs import Factors, Row
+from burkholder.matrix.norms import frobenius
 from burkholder.matrix.sign_flip import ALONG, CEILING, CLOSED, DOUBLING, EPOCH, FIXED, LOWERED, LOWERING, MIXTURE, PAID, Rule
+from burkholder.matrix.sign_flip_certificate import Ledger, own_radius, promise
 from burkholder.matrix.spaces import Dense, Krylov, Space
 from burkholder.potentials import spectral as potential
 from burkholder.potentials import spectral_mixture
@@ -26,6 +30,7 @@ Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
 WIDE = 4  # a block wider than D/WIDE is not worth a Krylov space
 SPARSE = 2048  # beyond this D, H and M are kept sparse
+MATRICES = ("H", "M", "gradient", "gradient_low")
 
 
 class GeneralEngine:
@@ -38,16 +43,19 @@ class GeneralEngine:
         self.log_trace = np.full(len(rates), math.log(self.dimension))
         self.anchor = self.log_trace.copy()
         self.H, self.M = self._zero(), self._zero()
+        # ΣδX of every round, with its correction: H forgets at a restart, and holds X only as its factors give it
+        self.gradient, self.gradient_low = self._zero(shape), self._zero(shape)
         self.top = 0.0  # an upper bound of ‖M‖, exact whenever it mattered
         self.widest = 0.0  # largest ‖X‖ seen
         self.scalars[PAID] = self._potential()
 
-    def _zero(self) -> Any:
+    def _zero(self, shape: tuple[int, int] | None = None) -> Any:
+        shape = (self.dimension, self.dimension) if shape is None else shape
         if self.dimension <= SPARSE:
-            return np.zeros((self.dimension, self.dimension))
+            return np.zeros(shape)
         from scipy.sparse import csr_matrix
 
-        return csr_matrix((self.dimension, self.dimension))
+        return csr_matrix(shape)
 
     # -- the exponent ---------------------------------------------------------------------------------------
 
@@ -148,8 +156,8 @@ class GeneralEngine:
             self.scalars[PAID] += self._potential() - before
 
     def copy(self) -> GeneralEngine:
-        """A state that may be prepared for a round without touching this one (H and M are never changed in
-        place).
+        """A state that may be prepared for a round without touching this one (its matrices are never
+        changed in place).
         """
         other = copy.copy(self)
         other.rates, other.scalars, other.log_trace = (self.rates.copy(), self.scalars.copy(), self.log_trace.copy())
@@ -188,9 +196,10 @@ class GeneralEngine:
         kind = Dense if self._dense_round(X) else Krylov
         return kind(self, X, rate, log_trace)
 
-    def learn(self, X: Factors, yhat: float, delta: float, spaces: list[Any]) -> None:
+    def learn(self, row: Row, yhat: float, delta: float, spaces: list[Any]) -> None:
         """Take in the slope δ of the round that `predict` prepared."""
-        self.scalars[ALONG] += delta * yhat
+        self._enter(row, yhat, delta)
+        X = row.factors
         if X.norm == 0.0:
             return
         growth = delta**2 if self.tangent else 1.0
@@ -204,21 +213,41 @@ class GeneralEngine:
             if self.log_trace[n] < self.anchor[n] - sign_flip.FALL:
                 self.log_trace[n] = self.anchor[n] = self._exact_log_trace(float(rate))
 
+    def _enter(self, row: Row, yhat: float, delta: float) -> None:
+        """The round in the sums of a certificate."""
+        matrix, size, rounded = row.term(not isinstance(self.gradient, np.ndarray))
+        sign_flip.enter(self.scalars, delta, yhat, size, rounded)
+        term = delta * matrix
+        # as `rounding.add`, entry by entry
+        before, after = self.gradient, self.gradient + term
+        part = after - before
+        self.gradient_low = self.gradient_low + ((before - (after - part)) + (term - part))
+        self.gradient = after
+
+    def take_over(self, gradient: Gradient) -> None:
+        """Begin with a ΣδX from elsewhere."""
+        whole = gradient.dense(self.shape)
+        self.gradient = whole if isinstance(self.gradient, np.ndarray) else type(self.gradient)(whole)
+        self.scalars[sign_flip.DRIFT] += more(gradient.error / UNIT)
+
+    def slopes(self, rounds: int) -> Gradient:
+        """ΣδX over all rounds: a corrected sum, entry by entry (`rounding`), so that its error in ‖·‖_F is as `lost` says."""
+        G = self.gradient + self.gradient_low
+        size = frobenius(G if isinstance(G, np.ndarray) else G.data)
+        tiny = rounds * SUBNORMAL * self.shape[0] * self.shape[1]
+        return from_matrix(G, more(2.0 * UNIT * size + lost(rounds, float(self.scalars[sign_flip.MOVED])) + tiny, 16.0))
+
+    def promise(self) -> Ledger:
+        """What this path's ledger promises now, by nuclear norm."""
+        top, rate = self._norm(), float(self.rates[0])
+        return promise(self.rule, self.scalars, self.rule.radius / rate * self.damping(rate) * top, top, self.dimension)
+
     def bound(self, nuclear: float | None = None) -> float:
-        """What the ledger promises against ‖W‖_Σ ≤ r; under the mixture, against ‖W‖_Σ ≤ nuclear."""
-        top = self._norm()
-        if self.rule.kind == MIXTURE:
-            return float(
-                spectral_mixture.bound_from(
-                    nuclear or 0.0, top, self.dimension, self.rates, self.masses, self.rule.radius, self.rule.lipschitz
-                )
-            )
-        rate = float(self.rates[0])
-        quadratic = self.rule.radius / rate * self.damping(rate) * top
-        return float(self.scalars[CLOSED] + self.scalars[PAID] + quadratic)
+        """The promise against ‖W‖_Σ ≤ nuclear; the learner's own radius if not given."""
+        return self.promise()(own_radius(self.rule) if nuclear is None else nuclear)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that changes, by name; sparse H and M as their three arrays."""
+        """Everything that changes, by name; sparse matrices as their three arrays."""
         named: dict[str, NDArray[Any]] = {
             "rates": self.rates,
             "log_trace": self.log_trace,
@@ -226,7 +255,7 @@ class GeneralEngine:
             "scalars": self.scalars,
             "sizes": np.array([self.top, self.widest]),
         }
-        for name in ("H", "M"):
+        for name in MATRICES:
             matrix = getattr(self, name)
             if isinstance(matrix, np.ndarray):
                 named[name] = matrix
@@ -239,11 +268,11 @@ class GeneralEngine:
         for name in ("rates", "log_trace", "anchor", "scalars"):
             setattr(self, name, np.array(arrays[name]))
         self.top, self.widest = (float(size) for size in arrays["sizes"])
-        for name in ("H", "M"):
+        for name in MATRICES:
             if name in arrays:
                 setattr(self, name, np.array(arrays[name]))
             else:
                 from scipy.sparse import csr_matrix
 
                 parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
-                setattr(self, name, csr_matrix(parts, shape=(self.dimension, self.dimension)))
+                setattr(self, name, csr_matrix(parts, shape=getattr(self, name).shape))

@@ -23,7 +23,7 @@ class Graph(NamedTuple):
     length: NDArray[np.uint64]
     room: NDArray[np.uint64]
     neighbour: NDArray[np.uint32]
-    weight: NDArray[np.floating]
+    weight: NDArray[np.float64]
     diagonal: NDArray[np.float64]
     used: NDArray[np.int64]  # how many nodes exist, how much of the pool is taken
 
@@ -32,15 +32,15 @@ class Graph(NamedTuple):
         return int(self.used[0])
 
 
-def empty(dtype: type = np.float64) -> Graph:
-    """A graph without nodes; `dtype` is the precision of the weights (the diagonal is always float64)."""
+def empty() -> Graph:
+    """A graph without nodes."""
     none = np.zeros(0, np.uint64)
     return Graph(
         start=none,
         length=none.copy(),
         room=none.copy(),
         neighbour=np.zeros(0, np.uint32),
-        weight=np.zeros(0, dtype),
+        weight=np.zeros(0),
         diagonal=np.zeros(0),
         used=np.zeros(2, np.int64),
     )
@@ -92,7 +92,7 @@ def _packed(graph: Graph, rooms: NDArray[np.uint64]) -> Graph:
     total = int(rooms.sum())
     pool = total + total // 2 + 64
     begins = np.concatenate([np.zeros(1, np.uint64), np.cumsum(rooms[:-1], dtype=np.uint64)])
-    neighbour, weight = np.zeros(pool, np.uint32), np.zeros(pool, graph.weight.dtype)
+    neighbour, weight = np.zeros(pool, np.uint32), np.zeros(pool)
     _copy_lists(graph.start, graph.length, len(begins), begins, graph.neighbour, neighbour)
     _copy_lists(graph.start, graph.length, len(begins), begins, graph.weight, weight)
     graph.used[1] = total
@@ -138,16 +138,3 @@ def to_sparse(graph: Graph, rate: float, damping: float) -> Any:
     values = np.concatenate([rate * graph.weight[places], -damping * graph.diagonal[: graph.nodes]])
     where = (np.concatenate([rows, diagonal]), np.concatenate([graph.neighbour[places], diagonal]))
     return coo_matrix((values, where), shape=(graph.nodes, graph.nodes)).tocsr()
-
-
-def spectral_norm(graph: Graph) -> float:
-    """‖Σ δX‖, the largest eigenvalue of H."""
-    if graph.nodes < 2:
-        return 0.0
-    H = to_sparse(graph, 1.0, 0.0)
-    if graph.nodes <= 64:
-        return float(np.linalg.eigvalsh(H.toarray())[-1])
-    from scipy.sparse.linalg import eigsh
-
-    start = np.ones(graph.nodes)  # fixed, so that a certificate reads the same twice
-    return float(eigsh(H, k=1, which="LA", v0=start, return_eigenvectors=False)[0])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
+from burkholder.matrix.inputs import LARGEST
 
 Id = str | int
 Nodes = NDArray[np.int64]
@@ -51,3 +53,88 @@ def checked_id(argument: str, value: Any) -> Id:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise BadInput(argument, value, "give a string or an integer as id")
     return int(value)
+
+
+def checked_pair(x: Any) -> tuple[Id, Id]:
+    """(row, column) from a pair; ids are never pairs themselves, so two ids and one pair cannot be confused."""
+    if not isinstance(x, (tuple, list)) or len(x) != 2:
+        raise BadInput("x", x, "give a row and a column, or the pair (row, column)")
+    return checked_id("row", x[0]), checked_id("column", x[1])
+
+
+def checked_entries(W: Any) -> list[tuple[tuple[Id, Id], float]]:
+    """The entries of a comparator {(row, column): number}."""
+    if not isinstance(W, Mapping):
+        raise BadInput("w", W, "give the matrix as {(row, column): number}; other entries are 0")
+    entries = []
+    for pair, value in W.items():
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not abs(number) <= LARGEST:
+            raise BadInput("w", value, f"its entries must be numbers of size at most {LARGEST:g}")
+        entries.append((checked_pair(pair), number))
+    return entries
+
+
+class Pairs(NamedTuple):
+    """Many (row, column), checked; `progress` is told of every stretch that was learned."""
+
+    row: list[Id]
+    column: list[Id]
+    progress: Callable[[int, str], None] | None = None
+
+    @property
+    def rows(self) -> int:
+        return len(self.row)
+
+    def part(self, start: int, stop: int) -> Pairs:
+        return self._replace(row=self.row[start:stop], column=self.column[start:stop])
+
+    def nodes(self, known_rows: dict[Id, int], known_columns: dict[Id, int]) -> tuple[Nodes, Nodes]:
+        """The numbers of their nodes, −1 where an id was never seen; nothing is added."""
+        return (
+            np.array([known_rows.get(row, -1) for row in self.row], np.int64),
+            np.array([known_columns.get(column, -1) for column in self.column], np.int64),
+        )
+
+
+def is_pairs(X: Any) -> bool:
+    """Whether X holds pairs, or both columns, rather than the ids of rows alone (ids are never tuples)."""
+    if isinstance(X, (Pairs, tuple)):
+        return True
+    if np.ndim(X) == 2 if isinstance(X, np.ndarray) else hasattr(X, "itertuples"):
+        return True
+    return isinstance(X, list) and bool(X) and isinstance(X[0], (tuple, list))
+
+
+def checked_pairs(X: Any) -> Pairs:
+    """Pairs from a sequence of pairs (a list, or an array of two columns), or from two columns in a tuple: (rows, columns).
+
+    >>> checked_pairs([("ann", "alien"), ("bob", 7)])[:2] == checked_pairs((["ann", "bob"], ["alien", 7]))[:2]
+    True
+    """
+    if isinstance(X, Pairs):
+        return X
+    if isinstance(X, tuple) and len(X) == 2 and not any(isinstance(part, tuple) for part in X):
+        if any(not hasattr(part, "__len__") or isinstance(part, str) for part in X):
+            raise BadInput("X", X, "give many pairs, or (rows, columns); one pair is for `predict`")
+        rows, columns = (list(items(part)) for part in X)
+        if len(rows) != len(columns):
+            raise BadInput("rows, columns", (len(rows), len(columns)), "give sequences of the same length")
+    else:
+        listed = [tuple(pair) for pair in X.itertuples(index=False)] if hasattr(X, "itertuples") else list(items(X))
+        for t, pair in enumerate(listed):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise BadInput(f"X[{t}]", pair, "give a pair (row, column)")
+        rows, columns = [pair[0] for pair in listed], [pair[1] for pair in listed]
+    for argument, ids in (("row", rows), ("column", columns)):
+        if not {*map(type, ids)} - {str, int}:
+            continue  # as they should be
+        for t, value in enumerate(ids):
+            try:
+                ids[t] = checked_id(argument, value)
+            except BadInput as error:
+                raise BadInput(f"{argument}s[{t}]", error.value, error.remedy) from None
+    return Pairs(rows, columns)

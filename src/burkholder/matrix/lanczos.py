@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from burkholder.machine.compiling import compiled
+from burkholder.matrix.pieces import piece
 
 WIDE = 30.0  # spectra wider than this need full orthogonalisation
 DEPTH = 48  # most block steps; T has 2·DEPTH rows
@@ -25,7 +26,7 @@ def start(basis, i, j, nodes):  # type: ignore[no-untyped-def]
     basis[0, 2 * j + 1] = 1.0
 
 
-@compiled
+@piece
 def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-untyped-def]
     """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A."""
     for r in range(2 * nodes):
@@ -37,7 +38,7 @@ def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-unt
     return float(y[2 * i]), 0.5 * (y[2 * i + 1] + y[2 * j]), float(y[2 * j + 1])
 
 
-@compiled
+@piece
 def apply(graph, rate, damping, x, previous, R, y, nodes):  # type: ignore[no-untyped-def]
     """y = A x − previous·Rᵀ and the 2×2 block α = xᵀy, for A = rate·edges − damping·diagonal.
 
@@ -85,7 +86,7 @@ def apply(graph, rate, damping, x, previous, R, y, nodes):  # type: ignore[no-un
     return a00, 0.5 * (a01 + a10), a11
 
 
-@compiled
+@piece
 def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-untyped-def]
     """y ← the orthonormal block Q with y − x·α = Q·R, R upper triangular; negligible columns become zero."""
     n = 0.0
@@ -130,7 +131,7 @@ def memory(graph, damping, nodes):  # type: ignore[no-untyped-def]
     return np.zeros((DEPTH if damping * widest > WIDE else 0, 2 * nodes))
 
 
-@compiled
+@piece
 def reorthogonal(kept, k, y, nodes):  # type: ignore[no-untyped-def]
     """y less its components in blocks 0..k, twice."""
     for _ in range(2):

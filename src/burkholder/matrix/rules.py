@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.matrix.sign_flip import DOUBLING, FIXED, LOWERING, MIXTURE, Rule
+from burkholder.losses.dispatch import derivative
+from burkholder.matrix.sign_flip import DOUBLING, FIXED, LOWERING, MIXTURE, TIE, Rule
 
 KINDS = {"doubling": DOUBLING, "lowering": LOWERING, "mixture": MIXTURE}
 MIXTURE_RATES = 10
@@ -25,8 +27,18 @@ def mixture_grid(lipschitz: float) -> tuple[NDArray[np.float64], NDArray[np.floa
     return rates, np.full(MIXTURE_RATES, 1.0 / MIXTURE_RATES)
 
 
+def tie(loss: Any) -> float:
+    """How close to y counts as a hit: there rounding noise would choose δ = ±1. 0 for losses without a kink at y.
+
+    >>> tie(losses.Absolute()), tie(losses.Squared()), tie(losses.Hinge())
+    (1e-07, 0.0, 0.0)
+    """
+    known = losses.name(loss) != "custom" and losses.has_minimiser(loss)
+    return TIE if known and derivative(loss, TIE, 0.0) - derivative(loss, -TIE, 0.0) > 1e-3 else 0.0
+
+
 def rule(
-    rate: Any, radius: float | None, lipschitz: float, bound: float, tol: float, kappa: float = 1.0
+    rate: Any, radius: float | None, lipschitz: float, bound: float, tol: float, kappa: float = 1.0, tie: float = 0.0
 ) -> tuple[Rule, NDArray[np.float64], NDArray[np.float64]]:
     """(rule, rates, masses) for rate = a number (fixed), "doubling", "lowering" or "mixture".
 
@@ -40,10 +52,10 @@ def rule(
         if not 0.0 < kappa < math.inf:
             raise BadInput("kappa", kappa, "give what may be lost against W = 0, a positive number")
         rates, masses = mixture_grid(lipschitz)
-        return Rule(MIXTURE, float(kappa), lipschitz, bound, tol), rates, masses
+        return Rule(MIXTURE, float(kappa), lipschitz, bound, tol, tie), rates, masses
     if radius is None or not 0.0 < radius < math.inf:
         raise BadInput("radius", radius, "give the nuclear norm of the best matrix, a positive number; rate='mixture' needs none")
     kind = KINDS[rate] if isinstance(rate, str) else FIXED
     # under the doubling rules η is set by the first X; until then any value serves
     start = 1.0 if isinstance(rate, str) else float(rate)
-    return Rule(kind, float(radius), lipschitz, bound, tol), np.array([start]), np.ones(1)
+    return Rule(kind, float(radius), lipschitz, bound, tol, tie), np.array([start]), np.ones(1)

@@ -14,17 +14,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
+from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
+from burkholder.matrix.pieces import piece
 
 TIE = 1e-7  # closer than this to y counts as a hit: otherwise rounding noise would choose δ = ±1
-CEILING, PAID, ALONG, CLOSED, LOWERED, EPOCH = range(6)
+# places in the vector of scalars; EPOCH is Σδŷ when the current epoch began, ALONG_LOW the correction of ALONG = Σδŷ
+CEILING, PAID, ALONG, CLOSED, LOWERED, EPOCH, ALONG_LOW = range(7)
+# what a certificate charges: Σ|δŷ|, Σ|δ|·‖X‖_F, what forming δX may have cost in units of 2⁻⁵³, the loss of hits, late labels
+LEANED, MOVED, DRIFT, TIED, LATE = range(7, 12)
+SCALARS = 12
 FALL = 3.0  # once log tr exp(A) has fallen this far, differences have lost digits: it is computed afresh
-SCALARS = 6  # EPOCH is Σδŷ when the current epoch began
 FIXED, DOUBLING, LOWERING, MIXTURE = range(4)
 
 _exact = trace.exact
@@ -38,9 +44,10 @@ class Rule(NamedTuple):
     lipschitz: float
     bound: float
     tol: float
+    tie: float = 0.0  # closer than this to y counts as a hit; 0 unless the loss has a kink at y
 
 
-@compiled
+@piece
 def optimal_rate(rule, ceiling, nodes):  # type: ignore[no-untyped-def]
     """η = sqrt(2 log D/(L²Λ))."""
     return np.sqrt(2.0 * np.log(float(max(nodes, 2))) / (ceiling * rule.lipschitz**2))
@@ -75,7 +82,7 @@ def join(graph, rule, rates, masses, log_trace, scalars, node):  # type: ignore[
     scalars[PAID] += potential(rule, rates, masses, log_trace, graph.used[0]) - before
 
 
-@compiled
+@piece
 def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
     """Before playing at weight w: double Λ past ‖ΣM + M(X)‖ and restart, or lower η, by the rule."""
     if rule.kind == FIXED or rule.kind == MIXTURE or weight == 0.0:
@@ -114,7 +121,7 @@ def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R): 
         scalars[PAID] += rule.radius * (log_trace[0] / new - before / old)
 
 
-@compiled
+@piece
 def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
     """(ŷ, error of ŷ); T[k] keeps rate k's Krylov space and steps[k] its block steps.
 
@@ -169,12 +176,29 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
     return (0.0 if cold else min(max(total, -rule.bound), rule.bound)), error
 
 
-@compiled
+@register_jitable
+def slope(rule, loss, yhat, y):  # type: ignore[no-untyped-def]
+    """δ, and what a hit may cost: with δ = 0 within `tie` of a kink at y, ℓ(ŷ) − ℓ(c) ≤ ℓ(ŷ) ≤ L|ŷ − y| for every c."""
+    gap = abs(yhat - y)
+    return (derivative(loss, yhat, y), 0.0) if gap >= rule.tie else (0.0, rule.lipschitz * gap)
+
+
+@register_jitable
+def enter(scalars, delta, yhat, size, rounded):  # type: ignore[no-untyped-def]
+    """One round in the sums of a certificate: ‖X‖_F ≤ size, and forming δX cost at most `rounded`·|δ|·2⁻⁵³."""
+    leaned = delta * yhat
+    add(scalars, ALONG, ALONG_LOW, leaned)
+    scalars[LEANED] += abs(leaned)
+    scalars[MOVED] += abs(delta) * size
+    scalars[DRIFT] += abs(delta) * rounded
+
+
+@piece
 def learn(  # type: ignore[no-untyped-def]
     graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R
 ):
     """Take in the slope δ at the point `predict` left T for; `anchor`: highest trace since a fresh one."""
-    scalars[ALONG] += delta * yhat
+    enter(scalars, delta, yhat, abs(weight), 0.0 if abs(weight) == 1.0 else abs(weight))
     for k in range(rates.size):
         g = rates[k] * rule.lipschitz * weight
         off = rates[k] * delta * weight
@@ -191,17 +215,45 @@ def learn(  # type: ignore[no-untyped-def]
 
 
 @compiled
+def predict_many(graph, rule, rates, masses, log_trace, scalars, steps, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
+    """ŷ at each pair of nodes, as if it were the next round; 0 where one is unknown (−1). Changes workspace only."""
+    out = np.zeros(i.size)
+    for t in range(i.size):
+        if i[t] < 0 or j[t] < 0 or weight[t] == 0.0:
+            continue
+        most = max(graph.diagonal[i[t]], graph.diagonal[j[t]]) + weight[t] * weight[t]
+        if rule.kind == DOUBLING and most > scalars[CEILING] > 0.0:
+            continue  # this round restarts, and a fresh start plays 0
+        now, trace_now, scalars_now, steps_now = rates.copy(), log_trace.copy(), scalars.copy(), steps.copy()
+        prepare(graph, rule, now, trace_now, scalars_now, i[t], j[t], weight[t], basis, T, R)
+        out[t] = predict(graph, rule, now, masses, trace_now, steps_now, i[t], j[t], weight[t], basis, T, R)[0]
+    return out
+
+
+@compiled
 def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, y, basis, T, R):  # type: ignore[no-untyped-def]
-    """Play and learn every round; rows (ŷ, 0, U, mean block steps, error of ŷ)."""
+    """Play and learn every round; rows (ŷ, δw, U, mean block steps, error of ŷ)."""
     out = np.empty((y.size, 5))
     for t in range(y.size):
         join(graph, rule, rates, masses, log_trace, scalars, i[t])
         join(graph, rule, rates, masses, log_trace, scalars, j[t])
         prepare(graph, rule, rates, log_trace, scalars, i[t], j[t], weight[t], basis, T, R)
         yhat, error = predict(graph, rule, rates, masses, log_trace, steps, i[t], j[t], weight[t], basis, T, R)
-        delta = derivative(loss, yhat, y[t]) if abs(yhat - y[t]) >= TIE else 0.0
+        delta, hit = slope(rule, loss, yhat, y[t])
+        scalars[TIED] += hit
         learn(graph, rule, rates, log_trace, anchor, scalars, steps, i[t], j[t], weight[t], yhat, delta, basis, T, R)
-        out[t, 0], out[t, 1], out[t, 4] = yhat, 0.0, error
+        out[t, 0], out[t, 1], out[t, 4] = yhat, delta * weight[t], error
         out[t, 2] = value(rule, rates, masses, log_trace, scalars, graph.used[0])
         out[t, 3] = steps.mean()
     return out
+
+
+@compiled
+def late(graph, rule, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R):  # type: ignore[no-untyped-def]
+    """Learn δ at ŷ, played some rounds ago; the Krylov space is today's, since that is what the trace rests on."""
+    join(graph, rule, rates, masses, log_trace, scalars, i)
+    join(graph, rule, rates, masses, log_trace, scalars, j)
+    prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R)
+    predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R)
+    scalars[LATE] += 1.0
+    learn(graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from burkholder.learning.rounding import add
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias, tangent
-from burkholder.matrix.tangent import FOLLOWED
+from burkholder.matrix.tangent import FOLLOWED, FOLLOWED_LOW, LATE, LEANED, MOVED
 
 _advise, _learn_bias = bias.predict, bias.update
 _stake, _settle = bet.predict, bet.update
@@ -15,26 +16,41 @@ _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.lea
 
 @compiled
 def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
-    """(ŷ, b, u) at nodes (i, j); −1 is unknown and leaves the bias alone. Changes workspace only."""
-    b = _advise(model, i, j)
-    if i < 0 or j < 0:
-        return b, b, 0.0
-    u = _direction(graph, scalars, i, j, tol, most, basis, T, R)[1]
-    return min(max(b + _stake(log_wealth, u), -1.0), 1.0), b, u
+    """Rows (ŷ, b, u), one for each pair of nodes; −1 is unknown and leaves the bias alone. Changes workspace only."""
+    out = np.empty((i.size, 3))
+    for t in range(i.size):
+        b = _advise(model, i[t], j[t])
+        u, yhat = 0.0, b
+        if i[t] >= 0 and j[t] >= 0:
+            u = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)[1]
+            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
+        out[t, 0], out[t, 1], out[t, 2] = yhat, b, u
+    return out
 
 
 @compiled
-def rounds(graph, scalars, model, log_wealth, i, j, y, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
-    """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u)."""
+def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
+    """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u).
+
+    With `late` the rows (ŷ, b, u) of `played` count, as they were some rounds ago; the Krylov space is today's all the same, since
+    that is what the trace rests on.
+    """
     out = np.empty((y.size, 5))
     for t in range(y.size):
         _join(graph, scalars, i[t])
         _join(graph, scalars, j[t])
-        b = _advise(model, i[t], j[t])
         m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
-        yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
+        if late:
+            yhat, b, u = played[t, 0], played[t, 1], played[t, 2]
+            scalars[LATE] += 1.0
+        else:
+            b = _advise(model, i[t], j[t])
+            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
         delta = yhat - y[t]
-        scalars[FOLLOWED] += delta * (yhat - b)
+        followed = delta * (yhat - b)
+        add(scalars, FOLLOWED, FOLLOWED_LOW, followed)
+        scalars[LEANED] += abs(followed)
+        scalars[MOVED] += abs(delta)
         _settle(log_wealth, u, delta)
         _learn(graph, scalars, i[t], j[t], u, gap, delta, m, T)
         _learn_bias(model, i[t], j[t], y[t])

@@ -24,7 +24,10 @@ CAP = 0.25  # η·L·‖X‖ ≤ ½
 
 # places in the vector of scalars
 LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED, FOLLOWED, ERROR = range(11)
-SCALARS = 11  # FOLLOWED is Σδ(ŷ − b), negative where following u gained; ERROR is Σ|δ|·(last change of u)
+# FOLLOWED is Σδ(ŷ − b), negative where following u gained, FOLLOWED_LOW its correction; ERROR is Σ|δ|·(last change of u);
+# LEANED is Σ|δ(ŷ − b)|, MOVED Σ|δ|, and LATE counts labels that came after other rounds
+FOLLOWED_LOW, LEANED, MOVED, LATE = range(11, 15)
+SCALARS = 15
 
 _exact, _stochastic = trace.exact, trace.stochastic
 

@@ -13,6 +13,7 @@ from burkholder.machine.compiling import compiled
 from burkholder.matrix import lanczos
 from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH
+from burkholder.matrix.pieces import piece
 
 _start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
@@ -53,7 +54,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
     return log_total
 
 
-@compiled
+@piece
 def sign_of(node, probe):  # type: ignore[no-untyped-def]
     """A fixed pseudo-random ±1 (splitmix64), so that a run repeats bit for bit."""
     z = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(probe + 1) * np.uint64(0xD1342543DE82EF95)

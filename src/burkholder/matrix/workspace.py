@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,14 +11,14 @@ from burkholder.matrix.lanczos import DEPTH
 class Workspace:
     """(basis, T, R) for graphs of any size so far; with `spaces` T has one layer per rate."""
 
-    def __init__(self, dtype: str = "float64", spaces: int | None = None) -> None:
-        self.basis: NDArray[Any] = np.zeros((3, 0), dtype)
+    def __init__(self, spaces: int | None = None) -> None:
+        self.basis = np.zeros((3, 0))
         shape = (2 * DEPTH, 2 * DEPTH)
         self.T = np.zeros(shape if spaces is None else (spaces, *shape))
         self.R = np.zeros((2, 2))
 
-    def sized(self, nodes: int) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    def sized(self, nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The three arrays, with room for that many nodes."""
         if self.basis.shape[1] < 2 * nodes:
-            self.basis = np.zeros((3, 2 * nodes), self.basis.dtype)
+            self.basis = np.zeros((3, 2 * nodes))
         return self.basis, self.T, self.R

@@ -41,13 +41,13 @@ class BurkholderRecommender(Portable, reco.base.Ranker):
 
     def learn_one(self, user: Hashable, item: Hashable, y: Any, x: dict[Any, Any] | None = None) -> None:
         """One rating."""
-        self._ratings.update(user, item, float(y))  # type: ignore[arg-type]
+        self._ratings.update((user, item), float(y))
 
     def predict_one(  # type: ignore[override]
         self, user: Hashable, item: Hashable, x: dict[Any, Any] | None = None
     ) -> float:
         """The rating expected; changes nothing."""
-        return float(self._ratings.predict(user, item))  # type: ignore[arg-type]
+        return self._ratings.predict((user, item))
 
     def learn_many(self, X: Any, y: Any) -> None:
         """A data frame with columns `user` and `item`, and a rating for each row: as `learn_one` on each in turn."""
@@ -57,7 +57,7 @@ class BurkholderRecommender(Portable, reco.base.Ranker):
         """The ratings expected, for a data frame with columns `user` and `item`."""
         import pandas as pd
 
-        return pd.Series([self.predict_one(u, i) for u, i in zip(X["user"], X["item"])], index=X.index, dtype=float)
+        return pd.Series(self._ratings.predict_many(X["user"].tolist(), X["item"].tolist()), index=X.index, dtype=float)
 
     def certificate(self) -> Any:
         """What is guaranteed, over the ratings so far."""
