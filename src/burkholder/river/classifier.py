@@ -8,7 +8,6 @@ from typing import Any
 
 from river import base
 
-from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.rows import is_missing
 from burkholder.river.model import StreamModel
@@ -50,6 +49,7 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
         # one learner: class 0 against the other; from the third class on, one for each
         self._classes: list[Any] = []  # in the order they appeared
         self._signs: list[float] = [1.0]  # −1: this learner has its class as −1
+        self._pair: dict[Any, float] = {}  # while there are two classes: each as the label of the one learner
 
     @property
     def _multiclass(self) -> bool:
@@ -58,15 +58,16 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
     # --- learning ----------------------------------------------------------------------------------------
     def learn_one(self, x: dict[Hashable, Any], y: Any, w: float = 1.0) -> None:
         """One round."""
-        classes = self._classes
-        if len(classes) == 2 and y in classes:  # as most rounds are
-            self._learners[0].update(x, 1.0 if y == classes[0] else -1.0, w)
+        label = self._pair.get(y)
+        if label is not None:  # as most rounds are
+            self._learners[0].update(x, label, w)
             return
         classes, learners, signs = self._with(y)
         # the first learner refuses a bad row or weight before any of them has changed
         for label, learner, sign in zip(classes, learners, signs):
             learner.update(x, sign if label == y else -sign, w)
         self._classes, self._learners, self._signs = classes, learners, signs
+        self._pair = dict(zip(classes, (1.0, -1.0))) if len(classes) == 2 else {}
 
     def _with(self, y: Any) -> tuple[list[Any], list[Any], list[float]]:
         """Classes, learners and signs once y has been seen."""
@@ -91,15 +92,9 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """A probability for every class seen so far."""
-        if len(self._classes) == 2 and self._logistic:  # as most models are
-            first, second = self._classes
-            p, q = _shares(self._learners[0].predict(x))
-            return {first: p, second: q}
+        if self._pair and self._learners[0].loss.odds:  # as most models are
+            return dict(zip(self._pair, _shares(self._learners[0].predict(x))))
         return self._chances([sign * learner.predict(x) for learner, sign in zip(self._learners, self._signs)])
-
-    @property
-    def _logistic(self) -> bool:
-        return isinstance(self._learners[0].loss, losses.Logistic)
 
     def _likeliest(self, scores: list[float]) -> Any:
         """The class with the largest score; one learner scores the first of two classes."""
@@ -109,7 +104,7 @@ class BurkholderClassifier(StreamModel, base.MiniBatchClassifier):
 
     def _chances(self, scores: list[float]) -> dict[Any, float]:
         """Probabilities from the scores, each class against the rest, scaled to 1."""
-        if not self._logistic:
+        if not self._learners[0].loss.odds:
             raise NotImplementedError("the hinge loss gives no probabilities")
         if len(self._classes) < 2:
             return dict.fromkeys(self._classes, 1.0)
