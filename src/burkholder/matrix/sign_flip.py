@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
