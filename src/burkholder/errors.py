@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 
+def printable(text: str, keep: str = "") -> str:
+    """The text with everything that could steer a terminal spelled out; characters in `keep` stay as they are.
+
+    >>> printable("a\\x1b[2Jb\\u202e\\n")
+    'a\\\\x1b[2Jb\\\\u202e\\\\n'
+    """
+    if text.isprintable():
+        return text
+    # spaces of other widths are harmless, and thousands are separated by them
+    return "".join(c if c.isprintable() or c in keep or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text)
+
+
 class BurkholderError(Exception):
-    """The base of every error this library raises on purpose."""
+    """The base of every error this library raises on purpose. What files hold is spelled out in its message."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class BadInput(BurkholderError, ValueError):

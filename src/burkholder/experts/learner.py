@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import math
 from typing import Any
 
@@ -15,6 +14,7 @@ from burkholder.experts import boa, ewa, huber_root, ml_poly, rows, squint, stre
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import grown
 from burkholder.experts.run import ExpertsRun
+from burkholder.suggestions import did_you_mean
 
 METHODS = ("huber-root", "ewa", "ml-poly", "boa", "squint")
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
@@ -63,9 +63,7 @@ class Experts:
     ) -> None:
         self.loss = losses.get(loss, **options)
         if method not in METHODS:
-            near = difflib.get_close_matches(str(method), METHODS, 1)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            raise BadInput("method", method, f"{hint}Methods: {', '.join(METHODS)}")
+            raise BadInput("method", method, f"{did_you_mean(method, METHODS)}Methods: {', '.join(METHODS)}")
         for name, number in (("bound", bound), ("lipschitz", lipschitz), ("rate", rate)):
             if number is not None and not (number > 0 and math.isfinite(number)):
                 raise BadInput(name, number, "give a positive finite number")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from typing import Any
@@ -12,6 +11,7 @@ from burkholder.losses.classification import Hinge, Logistic
 from burkholder.losses.custom import Custom
 from burkholder.losses.dispatch import derivative, value
 from burkholder.losses.regression import Absolute, EpsilonInsensitive, Huber, Pinball, Squared, check_parameters
+from burkholder.suggestions import did_you_mean
 
 LOSSES: dict[str, type] = {
     "absolute": Absolute,
@@ -37,13 +37,11 @@ squared, huber, pinball, epsilon-insensitive, logistic, hinge
     """
     if isinstance(loss, str):
         if loss not in LOSSES:
-            near = difflib.get_close_matches(loss, LOSSES, 1)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            raise BadInput("loss", loss, f"{hint}Losses: {', '.join(LOSSES)}")
+            raise BadInput("loss", loss, f"{did_you_mean(loss, LOSSES)}Losses: {', '.join(LOSSES)}")
         known = inspect.signature(LOSSES[loss]).parameters
         for key in options:
             if key not in known:
-                raise BadInput(key, options[key], f"the {loss} loss takes {', '.join(known) or 'no option'}")
+                raise BadInput(key, options[key], f"{did_you_mean(key, known)}the {loss} loss takes {', '.join(known) or 'no option'}")
         loss = LOSSES[loss](**{key: float(number) for key, number in options.items()})
     elif not isinstance(loss, (*LOSSES.values(), Custom)):
         raise BadInput("loss", loss, "give a name or a loss record from burkholder.losses")

@@ -6,6 +6,7 @@ from typing import Any
 
 from burkholder.errors import BadInput
 from burkholder.functions import CATALOGUE
+from burkholder.suggestions import did_you_mean
 
 AUTO = "auto"
 
@@ -30,11 +31,7 @@ def open_learner(name: str, loss: Any, options: dict[str, Any] | None = None, dt
 
         return Auto(loss=loss, intercept=False, **given)
     if name not in CATALOGUE:
-        import difflib
-
-        near = difflib.get_close_matches(name, learner_names(), 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise BadInput("learner", name, f"{hint}`burkholder list` names the learners")
+        raise BadInput("learner", name, f"{did_you_mean(name, learner_names())}`burkholder list` names the learners")
     from burkholder.learning.learner import Learner
 
     if "shape" in given and isinstance(given["shape"], str):

@@ -9,13 +9,13 @@ With F feature columns (target, weight and dropped ones left out), counted from 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.streams.readers.hashing import BITS, check_bits, code
+from burkholder.suggestions import did_you_mean
 
 DROPPED, NUMERIC, CATEGORICAL, TARGET, CLASS, WEIGHTS = range(6)
 USUAL_TARGETS = ("target", "label", "y", "class")
@@ -84,9 +84,8 @@ class Plan:
             place = 0
         if -len(self.names) <= place < 0:
             return len(self.names) + place
-        near = difflib.get_close_matches(str(name), self.names, 1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
+        hint = did_you_mean(name, self.names).strip().replace("did", "Did", 1)
+        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}. {hint}".rstrip())
 
     def name_of(self, column: int, index: int, text: str) -> str:
         """The name of the feature a column's field gave: `column`, `column?` or `column=text`."""
