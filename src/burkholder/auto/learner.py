@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import features, kernel, rows
+from burkholder.auto import features, kernel, rows, schema
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.chosen import Chosen, chosen
 from burkholder.auto.plan import MIX_LOG, Plan, plan_for
@@ -167,8 +167,7 @@ class Auto:
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> Auto:
         """The learner that `state_dict` described."""
-        if header.get("learner") != "auto" or header.get("format") != FORMAT:
-            raise BadInput("header", header.get("learner"), f"give the state of an Auto, format {FORMAT}")
+        schema.check(header, arrays, FORMAT)
         learner = cls(
             header["loss"],
             intercept=header["intercept"],
@@ -177,12 +176,9 @@ class Auto:
             full_features=header["full_features"],
             **header["options"],
         )
-        missing = set(State._fields) - set(arrays)
-        if missing:
-            raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
         copies = {name: copied(arrays[name]) for name in State._fields}
         learner.state = State(**copies)
-        learner.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
+        learner.names = rows.Names({name: place for place, name in enumerate(header["names"])}, header["rows"])
         learner._unit_known = header["unit_known"]
         learner._fit_work(1)
         return learner
@@ -271,10 +267,6 @@ class Auto:
 
     def _fit_work(self, touched: int) -> None:
         self.work = new_work(self.plan, len(self.state.stat), touched + 1 + len(self.state.stat))
-
-
-def _hashable(name: Any) -> Any:
-    return tuple(name) if isinstance(name, list) else name
 
 
 def _check_range(loss: Any, low: float | None, high: float | None) -> tuple[float | None, float | None]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import classes as loops
-from burkholder.auto import features, rows
+from burkholder.auto import features, rows, schema
 from burkholder.auto.chosen import chosen
-from burkholder.auto.learner import Auto, _check_weight, _hashable, _weights
+from burkholder.auto.learner import Auto, _check_weight, _weights
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Certificate, Guarantee
+from burkholder.learning.naming import is_missing
 
 FORMAT = 2  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
@@ -236,15 +237,11 @@ class AutoMulticlass:
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
         """The learner that `state_dict` described."""
-        if header.get("learner") != "auto-multiclass" or header.get("format") != FORMAT:
-            raise BadInput("header", header.get("learner"), f"give the state of an AutoMulticlass, format {FORMAT}")
-        missing = set(State._fields) - set(arrays)
-        if missing:
-            raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
+        schema.check_classes(header, arrays, FORMAT, loops.OWN)
         whole = cls(**header["options"])
         whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
-        whole.names = rows.Names({_hashable(name): place for place, name in enumerate(header["names"])}, header["rows"])
-        whole._places = {_hashable(label): place for place, label in enumerate(header["classes"], 1)}
+        whole.names = rows.Names({name: place for place, name in enumerate(header["names"])}, header["rows"])
+        whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole.rounds, whole.cumulative_loss = header["rounds"], header["cumulative_loss"]
         whole.way_losses, whole._blend = np.array(header["way_losses"]), np.array(header["blend"])
         whole._fit_work(1)
@@ -252,6 +249,8 @@ class AutoMulticlass:
 
 
 def _check_class(y: Any) -> None:
+    if is_missing(y):
+        raise BadInput("y", y, "a missing label is no class; leave such rows out")
     try:
         hash(y)
     except TypeError:

@@ -10,10 +10,11 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import boa, ewa, huber_root, ml_poly, rows, squint, stream
+from burkholder.experts import boa, ewa, huber_root, ml_poly, rows, schema, squint, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import grown
 from burkholder.experts.run import ExpertsRun
+from burkholder.learning.schema import check_header
 from burkholder.suggestions import did_you_mean
 
 METHODS = ("huber-root", "ewa", "ml-poly", "boa", "squint")
@@ -231,28 +232,17 @@ class Experts:
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Experts:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "experts" or header.get("version") != 1:
-            raise BadInput("header", header.get("kind"), "give a header that Experts.state_dict made")
-        self = cls(
-            header["loss"],
-            method=header["method"],
-            bound=header["bound"],
-            lipschitz=header["lipschitz"],
-            rate=header["rate"],
-            linear=header["linear"],
-            shares=tuple(header["shares"]),
-            rates=header["rates"],
-            outside=tuple(header["outside"]),
-            **header["options"],
-        )
+        check_header(header, schema.HEADER)
+        settings = {key: header[key] for key in ("method", "bound", "lipschitz", "rate", "linear", "rates")}
+        settings |= {"shares": tuple(header["shares"]), **header["options"]}
+        empty = cls(header["loss"], outside=(), **settings)  # no expert, no memory: the arrays are checked against it
+        schema.check_state(header, arrays, empty._state, empty._tally)
+        self = cls(header["loss"], outside=tuple(header["outside"]), **settings)
         names = tuple(header["names"])
         state, tally = self._with(names)
         for part, record in (("state", state), ("tally", tally)):
             for name, array in record._asdict().items():
                 if isinstance(array, np.ndarray):
-                    saved = np.asarray(arrays.get(f"{part}.{name}"))
-                    if saved.shape != array.shape:
-                        raise BadInput(f"arrays[{part}.{name}]", saved.shape, f"it must be {array.shape}")
-                    array[...] = saved
+                    array[...] = arrays[f"{part}.{name}"]
         self._state, self._tally, self.names = state, tally, names
         return self

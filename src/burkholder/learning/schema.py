@@ -18,20 +18,20 @@ from burkholder.errors import BadInput
 from burkholder.suggestions import did_you_mean
 
 Arrays = Mapping[str, np.ndarray]
-LARGEST = 1e300  # of any number that is kept: sums of a few are still finite
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class Array(NamedTuple):
     """One array. An axis is a number, or a name: every axis of that name has the same length.
 
-    `low` and `high` include their ends; `whole` numbers have no fraction; `steady` is what never changes, compared bit
-    for bit; `infinite` admits −inf too (the logarithm of nothing).
+    `low` and `high` include their ends, and may be arrays that say it place by place; `whole` numbers have no fraction;
+    `steady` is what never changes, compared bit for bit; `infinite` admits −inf too (the logarithm of nothing).
     """
 
     shape: tuple[int | str, ...]
     dtype: str = "<f8"
-    low: float = -LARGEST
-    high: float = LARGEST
+    low: Any = -LARGEST
+    high: Any = LARGEST
     whole: bool = False
     infinite: bool = False
     steady: Any = None
@@ -110,8 +110,8 @@ def _fits(name: str, array: np.ndarray, wanted: Array, sizes: dict[str, int]) ->
     if wanted.infinite:
         good |= array == -math.inf
     if not good.all():
-        remedy = f"its numbers must lie in [{wanted.low:g}, {wanted.high:g}]"
-        raise BadInput(label, array[~good].reshape(-1)[0].item(), remedy)
+        low, high = (np.broadcast_to(end, array.shape)[~good].reshape(-1)[0] for end in (wanted.low, wanted.high))
+        raise BadInput(label, array[~good].reshape(-1)[0].item(), f"its numbers must lie in [{low:g}, {high:g}]")
     if wanted.whole and array.dtype.kind == "f" and (array != np.floor(array)).any():
         raise BadInput(label, array[array != np.floor(array)].reshape(-1)[0].item(), "its numbers must be whole")
 
@@ -150,10 +150,14 @@ def all_of(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: type(value) is list and all(kind(item) for item in value)
 
 
+def name(value: Any) -> bool:
+    """What may name a feature or a class: text, a number, a truth value, or a tuple of such."""
+    return type(value) in (str, int, bool) or number(value) or (type(value) is tuple and all(name(part) for part in value))
+
+
 def names(value: Any) -> bool:
-    """A list of different names: text or whole numbers."""
-    plain = type(value) is list and all(type(name) in (str, int) for name in value)
-    return plain and len(set(value)) == len(value)
+    """A list of different names."""
+    return all_of(name)(value) and len(set(value)) == len(value)
 
 
 def options(value: Any) -> bool:

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
+from burkholder.learning.schema import check_header
 from burkholder.losses.dispatch import value
 from burkholder.machine.compiling import compiled
+from burkholder.matrix import rules, schema
 from burkholder.matrix.certificate import RatingsCertificate, certify, certify_sign_flip, root_mean
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
@@ -218,8 +220,13 @@ class MatrixCompletion:
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixCompletion:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "MatrixCompletion" or header.get("version") != 1:
-            raise BadInput("header", header.get("kind"), "give what MatrixCompletion.state_dict returned")
+        plain = type(header) is dict and header.get("strategy") == "default"
+        check_header(header, schema.COMPLETION | (schema.DEFAULT if plain else schema.SIGN_FLIP))
+        nodes, dtype = schema.nodes_of(header), header["dtype"]
+        if plain:
+            schema.check_default(arrays, nodes, dtype)
+        else:
+            schema.check_entries(arrays, nodes, dtype, rules.MIXTURE_RATES if header["rate"] == "mixture" else 1, 4)
         kept = ("low", "high", "strategy", "fast", "tol", "dtype", "radius", "rate", "loss", "kappa")
         learner = cls(**{key: header[key] for key in kept if key in header})
         learner._rows = dict(header["rows"])

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Assumption, Guarantee
+from burkholder.learning.schema import check_header
 from burkholder.losses.dispatch import derivative, value
-from burkholder.matrix import graph, inputs, rules, sign_flip
+from burkholder.matrix import graph, inputs, rules, schema, sign_flip
 from burkholder.matrix.entries import SignFlipEntries
-from burkholder.matrix.general import SMALL, GeneralEngine
+from burkholder.matrix.general import SMALL, SPARSE, GeneralEngine
 from burkholder.matrix.general_certificate import MatrixCertificate
 from burkholder.matrix.sign_flip import TIE
 
@@ -211,8 +212,12 @@ class MatrixLearner:
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixLearner:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "MatrixLearner" or header.get("version") != 1:
-            raise BadInput("header", header.get("kind"), "give what MatrixLearner.state_dict returned")
+        check_header(header, schema.LEARNER)
+        dimension, rates = sum(header["shape"]), rules.MIXTURE_RATES if header["rate"] == "mixture" else 1
+        if header["entries"]:
+            schema.check_entries(arrays, dimension, "float64", rates, 3)
+        else:
+            schema.check_general(arrays, dimension, rates, dimension > SPARSE)
         kept = ("radius", "rate", "strategy", "bound", "kappa", "tol", "method")
         loss = losses.get(header["loss"], **header["parameters"])
         learner = cls(*header["shape"], loss=loss, **{key: header[key] for key in kept})

@@ -15,6 +15,7 @@ class CurvedState(TauState):
     """The same numbers as the generic state, to rounding."""
 
     function: StronglyConvex
+    inverts = True
 
     def grow(self, dim: int) -> None:
         if dim > self.dim:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction, Tau
+from burkholder.rounds.schema import check_tau
 
 LARGEST_FEATURE = 1e150  # beyond this, squares leave the range of doubles
 
@@ -21,6 +21,8 @@ def uniform(seed: int, counter: int) -> float:
 
 class TauState:
     """Plays through a strategy, advances through the function. The cost per round is that of the mathematics."""
+
+    inverts = False  # whether an inverse is saved beside ζ
 
     def __init__(self, function: BurkholderFunction, strategy: Any, dim: int = 0, seed: int = 0) -> None:
         self.function, self.strategy, self.seed = function, strategy, int(seed)
@@ -118,10 +120,9 @@ class TauState:
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Take over what `arrays` gave."""
-        scalars = np.asarray(arrays["scalars"], float)
-        if scalars.shape != (4,) or not all(math.isfinite(number) for number in scalars):
-            raise BadInput("arrays", scalars.shape, "these are not the arrays of this learner")
+        check_tau(arrays, self.function, self.inverts)
+        scalars = arrays["scalars"]
         self._a, self.rounds, self.dim, self.seed = float(scalars[0]), *(int(number) for number in scalars[1:])
         self._g = np.array(arrays["g"], float)
-        count = len(self.function.zero(self.dim)) if self.dim else 0
+        count = sum(name.startswith("tau") for name in arrays)
         self._tau = tuple(np.array(arrays[f"tau{k}"], float) for k in range(count))

@@ -22,6 +22,7 @@ from burkholder.rounds import layout as rounds
 from burkholder.rounds import loops as rounds_loops
 from burkholder.rounds import streams as rounds_streams
 from burkholder.rounds.euclidean import BLOCK
+from burkholder.rounds.schema import check_linear
 from burkholder.rounds.streams import LARGEST
 
 MOST = 2**31  # features a state can have
@@ -275,11 +276,8 @@ class LinearState:
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Take over what `arrays` gave."""
-        cells, scalars = np.asarray(arrays["cells"]), np.asarray(arrays["scalars"], float)
-        if cells.dtype != self.dtype or scalars.shape != self.scalars.shape:
-            raise BadInput("arrays", cells.dtype, f"these are not the arrays of a state of {self.dtype}")
-        if cells.ndim != 1 or cells.size != int(scalars[rounds.DIM]) * self.width:
-            raise BadInput("arrays", cells.shape, "these are not the arrays of a state of this function")
+        check_linear(arrays, self.width, self.dtype.str, self.frame.atoms)
+        cells, scalars = arrays["cells"], arrays["scalars"]
         self.adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars

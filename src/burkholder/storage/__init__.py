@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
+    "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
     "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
@@ -67,7 +68,7 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
         raise BadFile(path, f"its content does not fit together: {error}") from None
     except BurkholderError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error})") from None
 
 
@@ -86,38 +87,7 @@ def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
         from burkholder.storage.learners import audit_in
 
         return audit_in
-    from_state = getattr(importlib.import_module(module), name).from_state
-    return _checked(from_state) if kind == "Auto" else from_state
-
-
-def _checked(from_state: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled loops trust their arrays: those of a file must look like a fresh learner's, and point inside."""
-
-    def make(header: dict[str, Any], arrays: container.Arrays) -> Any:
-        learner = from_state(header, arrays)
-        fresh = type(learner)(
-            header["loss"],
-            intercept=header["intercept"],
-            low=header["low"],
-            high=header["high"],
-            full_features=header["full_features"],
-            **header["options"],
-        )
-        state = learner.state._asdict()
-        rows = {"stat", "lanes", "dense", "slot_of"}  # one row a feature; all other shapes are fixed
-        for name, expected in fresh.state._asdict().items():
-            mine, grows = state[name], name in rows
-            if mine.dtype != expected.dtype or mine.shape[grows:] != expected.shape[grows:] or mine.ndim != expected.ndim:
-                raise ValueError(f"the array {name!r} has another shape")
-        room = len(state["stat"])
-        if len(state["lanes"]) != room or len(state["dense"]) != room or not 0 <= int(state["dense_count"][0]) <= room:
-            raise ValueError("the arrays of features differ in length")
-        for name in ("slot_of", "dense"):
-            if state[name].size and not (state[name].min() >= -1 and state[name].max() < room):
-                raise ValueError(f"the array {name!r} points outside")
-        return learner
-
-    return make
+    return getattr(importlib.import_module(module), name).from_state
 
 
 def save(learner: Any, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
