@@ -33,7 +33,7 @@ COMPLETION = {
     "version": one_of(1),
     "low": number,
     "high": number,
-    "tol": number,
+    "tol": lambda value: number(value) and 0.0 < value <= 1.0,
     "dtype": one_of("float64", "float32"),
     "rows": lambda value: _ids(value),
     "columns": lambda value: _ids(value),
@@ -57,7 +57,7 @@ LEARNER = {
     "strategy": text,
     "bound": number,
     "kappa": number,
-    "tol": number,
+    "tol": lambda value: number(value) and 0.0 < value <= 1.0,
     "method": text,
     "loss": text,
 }
@@ -84,18 +84,17 @@ def nodes_of(header: dict[str, Any]) -> int:
 
 
 # --- the graph ----------------------------------------------------------------------------------------------------
-def graph(nodes: int, dtype: str) -> tuple[dict[str, Array], Rules]:
-    """Lists that lie in the pool, apart from each other, and name nodes that exist."""
+def graph(nodes: int, dtype: str, steepest: float) -> tuple[dict[str, Array], Rules]:
+    """Lists that lie in the pool, apart from each other, and name nodes that exist; no slope above `steepest`."""
     arrays = {
         "graph.start": Array(("capacity",), "<u8", low=0),
         "graph.length": Array(("capacity",), "<u8", low=0),
         "graph.room": Array(("capacity",), "<u8", low=0),
         "graph.neighbour": Array(("pool",), "<u4", low=0, high=max(nodes - 1, 0)),
-        "graph.weight": Array(("pool",), "<f8" if dtype == "float64" else "<f4", low=-HUGE if dtype == "float64" else -1e37,
-                              high=HUGE if dtype == "float64" else 1e37),
-        "graph.diagonal": Array(("capacity",), low=0.0, high=HUGE),
+        "graph.weight": Array(("pool",), "<f8" if dtype == "float64" else "<f4", low=-steepest, high=steepest),
+        "graph.diagonal": Array(("capacity",), low=0.0, high=min(HUGE, steepest**2 * 2.0**40)),
         "graph.used": count((2,)),
-    }  # fmt: skip
+    }
     return arrays, (
         ("graph.used: another number of rows and columns", lambda a: a["graph.used"][0] == nodes <= len(a["graph.start"])),
         ("graph.start: lists outside the pool, or inside each other", _apart),
@@ -121,7 +120,7 @@ def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
     low[tangent.STEPS], high[tangent.STEPS] = 0.0, DEPTH
-    listed, rules = graph(nodes, dtype)
+    listed, rules = graph(nodes, dtype, 2.0 * tangent.LIPSCHITZ)
     listed |= {
         "totals": Array((4,), low=0.0),
         "scalars": Array((tangent.SCALARS,), low=low, high=high, infinite=nodes == 0),
@@ -149,7 +148,7 @@ def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
 
 def check_entries(arrays: Arrays, nodes: int, dtype: str, rates: int, totals: int) -> None:
     """The sign flip on single entries."""
-    listed, rules = graph(nodes, dtype)
+    listed, rules = graph(nodes, dtype, HUGE if dtype == "float64" else 1e6)
     listed |= {
         "totals": Array((totals,), low=0.0),
         **_ledger(rates, infinite=nodes == 0),

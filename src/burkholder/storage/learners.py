@@ -11,6 +11,7 @@ import numpy as np
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.audit import Audit
+from burkholder.learning.feature_maps import Parity
 from burkholder.learning.learner import Learner, _Pending
 from burkholder.learning.merging import MergedLearner
 from burkholder.learning.rows import Rows
@@ -79,7 +80,7 @@ _MADE = {"strategy": maybe(text), "strategy_options": lambda value: _strategy_op
 _LEARNER = {
     "function": lambda value: True,  # their makers check them
     "loss": lambda value: True,
-    "features": lambda value: True,
+    "features": lambda value: value is None or type(value) in (dict, Parity),
     "bound": maybe(number),
     "seed": lambda value: type(value) is int,
     "made": lambda value: type(value) is dict,
