@@ -87,7 +87,8 @@ def test_every_spelling_in_every_place(tmp_path, place, unusual):
 
 PORTABLE = """
 import sys
-from burkholder.streams.readers import batches, processor
+from burkholder.machine import processor
+from burkholder.streams.readers import batches
 assert not processor.has("avx512bw")
 for batch in batches(sys.argv[1], "libsvm"):
     print(batch.indices.tolist(), [v.hex() for v in batch.values.tolist()], batch.y.tolist())

@@ -121,6 +121,8 @@ class Auto:
         >>> bool(run.losses[-100:].mean() < 0.01)
         True
         """
+        if self.names.table is not None:
+            self.names.table.row(X)  # refuses a bare matrix
         indptr, indices, values = rows.matrix(X)
         labels, weights = self._labels(y), _weights(weight, len(indptr) - 1)
         if len(labels) != len(indptr) - 1:

@@ -22,6 +22,7 @@ class Names:
     def __init__(self, known: dict[Any, int] | None = None, kind: str | None = None) -> None:
         self.ids: dict[Any, int] = known or {}
         self.kind = kind
+        self.table: Any = None  # how the table was read that this learner learned from: its rows come by column
 
     def keep_to(self, kind: str, grow: bool) -> None:
         """Refuse rows of the other kind; with `grow` this kind is the one from now on."""
@@ -67,6 +68,9 @@ def row(x: Any, names: Names, grow: bool) -> tuple[NDArray[np.int64], NDArray[np
     >>> row({"age": 3.0, "job": "clerk"}, Names(), grow=True)
     (array([0, 1]), array([3., 1.]))
     """
+    if names.table is not None:
+        ids, values = names.table.row(x)
+        return large_ids(ids, names, grow), values
     if isinstance(x, dict):
         names.keep_to("named", False)
         ids, values = _named(x, names, grow)

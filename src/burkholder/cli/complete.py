@@ -23,7 +23,7 @@ def complete(
     """Matrix completion over a file of ratings, in time order: progressive errors and a certificate."""
     import time
 
-    from burkholder.cli.console import emit, progress, say
+    from burkholder.cli.console import emit, progress, say, tell
     from burkholder.matrix.completion import MatrixCompletion
     from burkholder.matrix.ratings import read_ratings
 
@@ -60,7 +60,7 @@ def complete(
         f" {seconds:.1f} s, {run.steps.mean():.1f} block steps a round"
     )
     print(f"MAE {certificate.mae:.4f}  RMSE {certificate.rmse:.4f}")
-    print(certificate)
+    tell(str(certificate))
 
 
 def _value(certificate, name):  # type: ignore[no-untyped-def]

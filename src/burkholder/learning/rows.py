@@ -26,9 +26,12 @@ class Rows:
         self.kind: str | None = None  # "vector", "sparse" or "names"
         self.length: int | None = None
         self.names: dict[str, int] = {INTERCEPT: 0} if intercept else {}
+        self.table: Any = None  # how the table was read that this learner learned from: its rows come by column
 
     def read(self, x: Any) -> tuple[Row, list[str]]:
         """The row, and the names it would add. Nothing is stored: see `keep`."""
+        if self.table is not None:
+            return self.table.row(x), []
         if isinstance(x, Mapping):
             return self._named(x)
         if isinstance(x, tuple) and len(x) == 2 and not np.isscalar(x[0]):

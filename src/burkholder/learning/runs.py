@@ -63,6 +63,8 @@ def arrays_of(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, bool]:
 
 def record(learner: Any, X: Any, y: Any, weight: Any, moments: int) -> Run:
     """Run the learner over all rows, in as many pieces as there are moments to note."""
+    if learner.rows.table is not None:
+        learner.rows.table.row(X)  # refuses a bare matrix
     indptr, indices, data, columns, dense = arrays_of(X)
     n = len(indptr) - 1
     targets = np.asarray(y).reshape(-1)

@@ -40,11 +40,13 @@ def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
 
 def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     """The learner as the bytes of a model file; `extra` is plain data to keep beside it."""
+    from burkholder.storage import tables
     from burkholder.storage.words import encode
 
     kind, header, arrays = _described(learner)
+    table = tables.of(learner)
     about = {"rounds": int(getattr(learner, "rounds", 0)), "library": __version__}
-    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "state": encode(header)}, arrays)
+    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "table": table, "state": encode(header)}, arrays)
 
 
 def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
@@ -54,6 +56,7 @@ def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
 
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
     """(learner, extra). Everything is verified first: on any error nothing was made."""
+    from burkholder.storage import tables
     from burkholder.storage.words import decode
 
     header, arrays = container.unseal(data, path)
@@ -61,7 +64,11 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
         kind = header["kind"]
         if kind not in KINDS:
             raise BadFile(path, f"it holds a {kind!r}, which this version does not know")
-        return _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        learner, extra = _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        if type(extra) is not dict:
+            raise BadFile(path, "what is kept beside the learner is no table of names and values")
+        tables.give(learner, header.get("table"))
+        return learner, extra
     except BadInput as error:
         if error.argument in ("function", "loss", "features") and (error.value is None or given):
             raise
@@ -136,6 +143,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
             **header["about"],
             "settings": shown(state),
             "extra": shown(extra),
+            "table": header.get("table"),
             "arrays": {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in arrays.items()},
         }
     except (BurkholderError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -72,7 +72,9 @@ def learner_out(learner: Learner) -> State:
     arrays = {f"state.{name}": array for name, array in learner.state.arrays().items()}
     arrays["ledger"] = learner.ledger.copy()
     for id, pending in learner._pending.items():
-        header["pending"].append([id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays)])
+        header["pending"].append(
+            [id, pending.raw, pending.error, pending.played_at, _x_out(pending.x, f"pending.{id}", arrays, learner.rows.table)]
+        )
     return header, arrays
 
 
@@ -145,7 +147,8 @@ def learner_in(header: dict[str, Any], arrays: Arrays, **given: Any) -> Learner:
     learner._tickets = int(header["tickets"])
     for id, raw, error, played_at, words in header["pending"]:
         x = _x_in(words, f"pending.{id}", arrays)
-        learner.rows.read(x)  # refuses a row that could not have been played
+        if "fields" not in words:  # those are read by the table, which is not here yet
+            learner.rows.read(x)  # refuses a row that could not have been played
         learner._pending[int(id)] = _Pending(x, float(raw), float(error), int(played_at))
     return learner
 
@@ -165,8 +168,10 @@ def _part(key: str, saved: Any, given: dict[str, Any]) -> Any:
     return saved
 
 
-def _x_out(x: Any, name: str, arrays: Arrays) -> dict[str, Any]:
+def _x_out(x: Any, name: str, arrays: Arrays, table: Any) -> dict[str, Any]:
     """The features of a play that waits for its label."""
+    if table is not None:
+        return {"fields": dict(x)}
     if isinstance(x, Mapping):
         arrays[name] = np.array([float(value) for value in x.values()])
         return {"names": list(x)}
@@ -181,6 +186,8 @@ def _x_out(x: Any, name: str, arrays: Arrays) -> dict[str, Any]:
 
 
 def _x_in(words: dict[str, Any], name: str, arrays: Arrays) -> Any:
+    if "fields" in words:
+        return dict(words["fields"])
     values = arrays[name]
     if "names" in words:
         return dict(zip(words["names"], values.tolist(), strict=True))

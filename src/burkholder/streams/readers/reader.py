@@ -29,6 +29,8 @@ class Reader:
         self.rows = 0
         self.bad_lines = 0
         self.bad_examples: list[str] = []
+        self.all_classes = False  # whether a positive class that never occurs is an error
+        self._positives = 0
 
     def __iter__(self) -> Iterator[Batch]:
         try:
@@ -37,10 +39,14 @@ class Reader:
                     self.classes = bool(np.isin(whole.y, (-1.0, 1.0)).all() or np.isin(whole.y, (0.0, 1.0)).all())
                 batch = self._labelled(whole) if self.classes else whole
                 self.rows += batch.rows
+                self._positives += int((batch.y > 0.0).sum())
                 if batch.rows:
                     yield batch
             if self.rows == 0:
                 raise BadInput("path", self.name, self._nothing())
+            positive = getattr(getattr(self, "plan", None), "positive", None)
+            if self.all_classes and positive is not None and not self._positives:
+                raise BadInput("positive", positive, f"the target never has this value in the {self.rows} rows of {self.name}")
         finally:
             self.close()
 

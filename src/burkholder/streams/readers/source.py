@@ -62,7 +62,10 @@ class Source:
         room = bytearray(size)
         got = 0
         while got < size and b"\n" not in room[:got]:
-            more = self.readinto(memoryview(room)[got:])
+            try:
+                more = self.readinto(memoryview(room)[got:])
+            except Damaged:
+                break  # what is whole comes first; the next read meets the damage again
             if more == 0:
                 break
             got += more
