@@ -27,7 +27,7 @@ from typing import Any
 LIMIT = 5.0  # seconds a case may take
 ALLOWANCE = 256 << 20
 LINES = 200  # a text file
-OUT = Path(__file__).parent.parent / "out" / "robust"
+SHIFT = 5_000  # cases a worker sees before it is relieved
 
 
 # --- the worker -------------------------------------------------------------------------------------------------------
@@ -158,22 +158,26 @@ def survey(what: str, cases: int, seed: int = 0, few: bool = False, start: int =
     found: list[tuple[int, str, str]] = []
     at, stop = start, start + cases
     while at < stop:
-        worker = Worker(what, seed, at, stop, few)
+        print(f"{what}: {at - start:,} of {cases:,} cases, {len(found)} found", file=sys.stderr, flush=True)
+        worker = Worker(what, seed, at, min(at + SHIFT, stop), few)
         if worker.answer(900.0) != ["ready"]:
             raise RuntimeError(f"the worker for {what} did not start: {worker.end()}")
-        while at < stop:
+        end = min(at + SHIFT, stop)
+        while at < end:
             began = worker.answer(LIMIT)
             done = worker.answer(LIMIT) if began else None
             if done is None:
                 verdict = worker.end()
                 counts[verdict] += 1
                 found.append((at, verdict, ""))
+                print(f"  case {at}: {verdict}", file=sys.stderr, flush=True)
                 at += 1
                 break
             _, number, verdict, detail = done
             counts[verdict] += 1
             if verdict.isupper():
                 found.append((number, verdict, detail))
+                print(f"  case {number}: {verdict} {detail}", file=sys.stderr, flush=True)
             at = number + 1
         worker.process.kill()
         worker.process.wait()

@@ -18,6 +18,8 @@ from burkholder.streams.audited import StreamAudit
 from burkholder.streams.engine import keeps_constant, open_learner
 from burkholder.streams.readers import open_reader
 
+WIDEST = 1 << 27  # a learner with a place for every feature number takes 2 GiB for so many
+
 
 def shipped() -> str:
     """The electricity stream that comes with the package."""
@@ -132,6 +134,7 @@ class Session:
                 if not begun:
                     self._begin(reader)
                     begun = True
+                self._look(reader)
                 yhat = self._learn(batch)
                 self.weight += float(batch.weight.sum())
                 self.errors += int((batch.y * yhat <= 0.0).sum())  # meaningful for labels ±1 only
@@ -139,7 +142,6 @@ class Session:
                 self.labels = [self.labels[0] + batch.rows - positives, self.labels[1] + positives]
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
-                self._look(reader)
                 self.checkpoints.learned(self, batch.rows)
                 if self.recorder is not None:
                     self.recorder.learned(batch, self.learner)
@@ -165,6 +167,9 @@ class Session:
 
     def _learn(self, batch: Any) -> Any:
         """Learn a batch; what the learner refuses gets the line it came from."""
+        if not keeps_constant(self.learner_name) and self.format in ("libsvm", "npz") and self.features > WIDEST:
+            remedy = f"{self.learner_name} keeps a place for every number up to the largest; --learner auto keeps the features it meets"
+            raise BadInput("data", f"features up to number {self.features:,}", remedy)
         try:
             yhat = self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
             if self.audit is not None:

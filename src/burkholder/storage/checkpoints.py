@@ -158,7 +158,7 @@ class Checkpoints:
             "first_pass": None if session.first_pass is None else list(session.first_pass),
             "complete": complete,
             "format": session.format,
-            "reading": session.reading,
+            "reading": {**session.reading, "intercept": session.constant},
             "labels": session.labels,
             "predictions_bytes": session.predictions.settled(),
             **{key: _setting(session, key) for key in SETTINGS},

@@ -11,6 +11,7 @@ from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import Batch
 
 KEPT_EXAMPLES = 5
+LARGEST_LABEL = 1e140
 
 
 class Reader:
@@ -37,7 +38,7 @@ class Reader:
             for whole in self._batches():
                 if self.classes is None and whole.rows:
                     self.classes = bool(np.isin(whole.y, (-1.0, 1.0)).all() or np.isin(whole.y, (0.0, 1.0)).all())
-                batch = self._labelled(whole) if self.classes else whole
+                batch = self._labelled(whole) if self.classes else self._moderate(whole)
                 self.rows += batch.rows
                 self._positives += int((batch.y > 0.0).sum())
                 if batch.rows:
@@ -60,6 +61,13 @@ class Reader:
         for row in np.flatnonzero(wrong):
             self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is not a class; labels are -1 and 1, or 0 and 1")
         batch = batch._replace(y=y)
+        return batch.without(wrong) if wrong.any() else batch
+
+    def _moderate(self, batch: Batch) -> Batch:
+        """Labels whose square is a number."""
+        wrong = np.abs(batch.y) > LARGEST_LABEL
+        for row in np.flatnonzero(wrong):
+            self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is too large: divide the target to below {LARGEST_LABEL:g}")
         return batch.without(wrong) if wrong.any() else batch
 
     def note(self, line: int, reason: str) -> None:
