@@ -171,7 +171,7 @@ def survey(text, start, stop, delimiter, comma, starts, stops, seen):  # type: i
                     seen[column, later, 0] += 1
                 elif with_comma(text, a, b) and not comma:
                     seen[column, later, 3] += 1
-                elif infinite(text, a, b) or understood(text, a, b, comma)[1] != NOT_A_NUMBER:
+                elif infinite(text, a, b) or decimal(text, a, b)[1] != NOT_A_NUMBER or understood(text, a, b, comma)[1] != NOT_A_NUMBER:
                     seen[column, later, 1] += 1
                 else:
                     seen[column, later, 2] += 1
