@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 5.0  # seconds a case may take
+START = 3600.0  # seconds until everything is compiled
 ALLOWANCE = 256 << 20
 LINES = 200  # a text file
 SHIFT = 5_000  # cases a worker sees before it is relieved
@@ -160,7 +161,7 @@ def survey(what: str, cases: int, seed: int = 0, few: bool = False, start: int =
     while at < stop:
         print(f"{what}: {at - start:,} of {cases:,} cases, {len(found)} found", file=sys.stderr, flush=True)
         worker = Worker(what, seed, at, min(at + SHIFT, stop), few)
-        if worker.answer(900.0) != ["ready"]:
+        if worker.answer(START) != ["ready"]:
             raise RuntimeError(f"the worker for {what} did not start: {worker.end()}")
         end = min(at + SHIFT, stop)
         while at < end:

@@ -88,12 +88,30 @@ def described(state: Any, columns: int) -> dict[str, Array]:
 def rules(state: Any) -> tuple[tuple[str, Any], ...]:
     """What must hold of several numbers of a record together: nothing is divided by 0."""
     if isinstance(state, (HuberRoot, Squint)):
-        return (("scale: a slope limit without its first value", lambda a: _slopes(a["scale"], state.known)),)
+        heaviest = _log_weights if isinstance(state, HuberRoot) else lambda a: _grid_weights(a, state.rates)
+        return (
+            ("scale: a slope limit without its first value", lambda a: _slopes(a["scale"], state.known)),
+            ("weights whose mean is above 1", heaviest),
+        )
     if isinstance(state, MLPoly):
         return (("totals: regrets without their squares", _polynomial),)
     if isinstance(state, BOA):
         return (("largest: regrets without their squares", lambda a: ((a["largest"] > 0.0) >= (a["square"] > 0.0)).all()),)
     return ()
+
+
+def _log_weights(arrays: Any) -> bool:
+    """No weight is above their number when their mean is 1; e times that leaves room for rounding."""
+    logs = arrays["log_w"]
+    return bool(logs.max(initial=0.0) <= 1.0 + np.log(max(logs.size, 1)))
+
+
+def _grid_weights(arrays: Any, rates: int) -> bool:
+    """The same for ln W = λR − λ²V over the rates that are left."""
+    lam = np.ldexp(4.0, -np.arange(int(arrays["alive"][0]), rates))[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        logs = lam * (arrays["gained"] - lam * arrays["variance"])
+    return bool((logs <= 1.0 + np.log(max(rates * arrays["gained"].size, 1))).all())
 
 
 def _slopes(scales: np.ndarray, known: bool) -> bool:

@@ -111,9 +111,13 @@ def _described(header: dict[str, Any], arrays: Arrays) -> None:
         if entry[0] > header["tickets"] or f"pending.{entry[0]}" in known:
             raise BadInput("pending", entry[0], "no play, or another one, has this id")
         known |= {f"pending.{entry[0]}", f"pending.{entry[0]}.indices"}
-    for name in arrays:
-        if name not in known and not name.startswith("state."):
+    for name, array in arrays.items():
+        if name.startswith("state.") or name == "ledger":
+            continue
+        if name not in known:
             raise BadInput(f"array {name!r}", "there", "this kind of learner has no such array")
+        kind = Array(("entries",), "<i8", low=0) if name.endswith(".indices") else Array(("entries",))
+        Schema({name: kind}).check({name: array})
     Schema({"ledger": book()}).check({name: array for name, array in arrays.items() if name == "ledger"})
 
 
@@ -205,6 +209,9 @@ def audit_in(header: dict[str, Any], arrays: Arrays) -> Audit:
     """The audit that `audit_out` described."""
     check_header(header, {"loss": lambda value: True, "geometry": lambda value: True, "rows": lambda value: type(value) is dict})
     Schema({"ledger": book(), "g": Array(("features",)), "a": Array(())}).check(arrays)
+    length = header["rows"].get("length")
+    if type(length) is int and len(arrays["g"]) not in (0, length + bool(header["rows"].get("intercept"))):
+        raise BadInput("array 'g'", arrays["g"].shape, f"rows have {length} features")
     audit = Audit(header["loss"], header["geometry"])
     audit.rows = _rows_in(header["rows"])
     audit.ledger, audit._g, audit._a = arrays["ledger"], arrays["g"], float(arrays["a"])
