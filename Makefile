@@ -7,7 +7,7 @@ BENCH := $(BENCH_VENV)/bin
 ONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PEERS := BURKHOLDER_BENCH_PYTHON=$(CURDIR)/$(BENCH)/python BURKHOLDER_VW_PYTHON=$(CURDIR)/$(BENCH)/python
 
-.PHONY: demo test plain lint slow bench bench-matrix bench-quality bench-lab bench-storage clean
+.PHONY: demo test plain lint slow bench bench-matrix bench-quality bench-lab bench-storage bench-robust clean
 
 $(VENV)/made:
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +73,10 @@ bench-lab: $(VENV)/dev $(BENCH_VENV)/made
 
 bench-storage: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/storage.py
+
+# A million spoiled lines and a hundred thousand spoiled models, in processes of their own: an hour or more.
+bench-robust: $(VENV)/dev
+	$(ONE) $(BIN)/python bench/robust.py
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) out build dist

@@ -57,6 +57,14 @@ def given(page: str) -> dict[str, Any]:
     if page == "docs/matrix.md":
         names |= {"users": ["ann", "bob"], "items": ["alien", "heat"], "ratings": [5, 2], "X": np.eye(50, 80), "y": 0.5}
     if page == "docs/saving.md":
+        from typer.testing import CliRunner
+
+        from burkholder.cli.app import app
+
+        Path("prices.csv").write_text("size,city,price\n3,Rome,7\n,Oslo,9\n")
+        CliRunner().invoke(
+            app, ["learn", "prices.csv", "--target", "price", "--learner", "adagrad", "--loss", "absolute", "--save", "prices.bk"]
+        )
         shards = [bk.Learner("adagrad", loss="absolute") for _ in range(2)]
         for shard in shards:
             shard.run(X, names["y"])

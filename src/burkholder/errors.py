@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import unicodedata
 from typing import Any
 
 
+def printable(text: str, keep: str = "") -> str:
+    """The text with everything that could steer a terminal spelled out; characters in `keep` stay as they are.
+
+    >>> printable("a\\x1b[2Jb\\u202e\\n")
+    'a\\\\x1b[2Jb\\\\u202e\\\\n'
+    """
+    if text.isprintable():
+        return text
+    # spaces of other widths are harmless, and thousands are separated by them
+    return "".join(c if c.isprintable() or c in keep or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text)
+
+
 class BurkholderError(Exception):
-    """The base of every error this library raises on purpose."""
+    """The base of every error this library raises on purpose. What files hold is spelled out in its message."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class BadInput(BurkholderError, ValueError):
@@ -51,19 +65,3 @@ class MissingExtra(BurkholderError, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.package, self.extra)
-
-
-def choose(argument: str, value: Any, known: Iterable[str], heading: str) -> str:
-    """The value if it is one of those known; else an error that lists them and names the nearest.
-
-    >>> choose("fruit", "appel", ["apple", "pear"], "Fruits")
-    Traceback (most recent call last):
-        ...
-    burkholder.errors.BadInput: fruit = 'appel' cannot be used: did you mean 'apple'? Fruits: apple, pear
-    """
-    names = sorted(known)
-    if isinstance(value, str) and value in names:
-        return value
-    near = difflib.get_close_matches(str(value), names, 1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    raise BadInput(argument, value, f"{hint}{heading}: {', '.join(names)}")

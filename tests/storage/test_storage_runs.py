@@ -199,7 +199,7 @@ def test_inspect(tmp_path: Path) -> None:
     ran = _run("inspect", tmp_path / "model.bk")
     assert "900 rounds" in ran.stdout and "adagrad" in ran.stdout and "(checked)" in ran.stdout
     told = json.loads(_run("inspect", tmp_path / "model.bk", "--json", "--certificate").stdout)
-    assert told["certificate"]["rounds"] == told["rounds"] == 900 and told["extra"]["run"]["columns"] == ["a", "b", "colour", "target"]
+    assert told["certificate"]["rounds"] == told["rounds"] == 900 and told["table"]["columns"] == ["a", "b", "colour", "target"]
     (tmp_path / "model.bk").write_bytes((tmp_path / "model.bk").read_bytes()[:-1])
     assert isinstance(_run("inspect", tmp_path / "model.bk").exception, BurkholderError)
 

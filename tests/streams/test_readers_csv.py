@@ -78,7 +78,7 @@ def test_the_intercept_comes_first(tmp_path):
         ("\ufeffname,y\nx,1\nz,2\n", True, ["name", "y"]),
         ('"a b","c,d",y\n1,2,3\n', True, ["a b", "c,d", "y"]),
         ("\n\na\ty\n1\t2\n", True, ["a", "y"]),
-        ("a;b;y\n1,5;2;3\n", True, ["a", "b", "y"]),
+        ("a;b;y\n1.5;2;3\n", True, ["a", "b", "y"]),
     ],
 )
 def test_header_and_delimiter_are_found(tmp_path, text, header, names):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import features, kernel
+from burkholder.auto import features, kernel, schema
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.importance import importances
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
@@ -39,6 +39,7 @@ from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rounding import add
+from burkholder.learning.rows import Rows
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
@@ -117,8 +118,8 @@ class Auto(OnlineLearner):
 
     # --- what it knows of itself -----------------------------------------------------------------------------
     @property
-    def rows(self) -> Any:
-        """How rows are read: the kind seen first, and the names."""
+    def rows(self) -> Rows:
+        """How rows are read, as every learner reads them."""
         return self.reading.rows
 
     @property
@@ -348,13 +349,9 @@ class Auto(OnlineLearner):
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> Auto:
         """The learner that `state_dict` described."""
-        if header.get("learner") != "auto" or header.get("format") != FORMAT:
-            raise BadInput("header", header.get("learner"), f"give the state of an Auto, format {FORMAT}")
+        schema.check(header, arrays, FORMAT)
         given = {name: header[name] for name in ("intercept", "low", "high", "full_features", "max_pending")}
         learner = cls(header["loss"], **given, **header["options"])
-        missing = set(State._fields) - set(arrays)
-        if missing:
-            raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
         learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
         learner.reading = Reading.from_dict(header["rows"])
         learner._unit_known = bool(header["unit_known"])

@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto import classes as loops
-from burkholder.auto import features
+from burkholder.auto import features, schema
 from burkholder.auto.joining import JoinedCertificate, certify_joined
 from burkholder.auto.learner import Auto
 from burkholder.auto.reading import Reading, hashable, row_in, row_out
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
+from burkholder.learning.naming import is_missing
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
-from burkholder.learning.rows import is_missing
+from burkholder.learning.rows import Rows
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
@@ -62,8 +63,8 @@ class AutoMulticlass(OnlineLearner):
 
     # --- what it knows of itself -----------------------------------------------------------------------------
     @property
-    def rows(self) -> Any:
-        """How rows are read: the kind seen first, and the names."""
+    def rows(self) -> Rows:
+        """How rows are read, as every learner reads them."""
         return self.reading.rows
 
     @property
@@ -288,11 +289,7 @@ class AutoMulticlass(OnlineLearner):
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
         """The learner that `state_dict` described."""
-        if header.get("learner") != "auto-multiclass" or header.get("format") != FORMAT:
-            raise BadInput("header", header.get("learner"), f"give the state of an AutoMulticlass, format {FORMAT}")
-        missing = set(State._fields) - set(arrays)
-        if missing:
-            raise BadInput("arrays", sorted(missing), "these arrays are missing from the saved state")
+        schema.check_classes(header, arrays, FORMAT, loops.OWN)
         whole = cls(**header["options"])
         whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
         whole.reading = Reading.from_dict(header["rows"])

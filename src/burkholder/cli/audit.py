@@ -23,7 +23,7 @@ def audit(
 ) -> None:
     """How far a model can be from the best linear one of this size, on this very stream."""
     from burkholder.cli.auditing import audited
-    from burkholder.cli.console import emit
+    from burkholder.cli.console import emit, tell
     from burkholder.cli.options import parsed
 
     result, text = audited(
@@ -39,4 +39,4 @@ def audit(
     if json:
         emit(result)
     else:
-        typer.echo(text)
+        tell(text)

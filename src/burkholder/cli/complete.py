@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ def complete(
     """Matrix completion over a file of ratings, in time order: progressive errors and a certificate."""
     import time
 
-    from burkholder.cli.console import emit, progress, say
+    from burkholder.cli.console import emit, progress, say, tell
     from burkholder.matrix.completion import MatrixCompletion
     from burkholder.matrix.ratings import read_ratings
 
@@ -40,7 +40,7 @@ def complete(
     seconds = time.perf_counter() - begun
     if predictions is not None:
         _write(predictions, data, run.predictions.tolist())
-    certificate = run.certificate
+    certificate: Any = run.certificate
     summary = {
         "data": ratings, "rounds": certificate.rounds, "features": certificate.rows + certificate.columns,
         "loss": certificate.loss, "learner": certificate.learner, "mean_loss": certificate.mean_loss,
@@ -61,7 +61,7 @@ def complete(
         f" {seconds:.1f} s, {run.details['steps'].mean():.1f} block steps a round"
     )
     print(f"MAE {certificate.mae:.4f}  RMSE {certificate.rmse:.4f}")
-    print(certificate)
+    tell(str(certificate))
 
 
 def _value(certificate, name):  # type: ignore[no-untyped-def]

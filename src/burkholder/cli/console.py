@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from burkholder.errors import printable
+
 
 def plain(data: Any) -> Any:
     """Data as JSON can carry it: numpy numbers become Python's, NaN and infinities become null."""
@@ -24,13 +26,19 @@ def plain(data: Any) -> Any:
 
 
 def emit(data: Any) -> None:
-    """One JSON value on one line of standard output."""
-    print(json.dumps(plain(data), ensure_ascii=False), flush=True)
+    """One JSON value on one line of standard output; what could steer a terminal is escaped as JSON does it."""
+    text = json.dumps(plain(data), ensure_ascii=False)
+    print(text if text.isprintable() else json.dumps(plain(data)).replace("\x7f", "\\u007f"), flush=True)
 
 
 def say(text: str) -> None:
-    """A line for people, on standard error, so that standard output stays clean for data."""
-    print(text, file=sys.stderr, flush=True)
+    """Lines for people, on standard error, so that standard output stays clean for data."""
+    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+
+
+def tell(text: str) -> None:
+    """Lines for people that are the answer, on standard output."""
+    print(printable(text, keep="\n"), flush=True)
 
 
 @contextmanager

@@ -107,23 +107,26 @@ def experts(
 def _show(result: dict[str, Any], names: list[str], per_expert: Any, certificate: Any) -> None:
     """The table for people."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
+
+    from burkholder.errors import printable
 
     table = Table(title=f"{result['rounds']:,} rounds, {result['loss']} loss", title_justify="left")
     table.add_column("forecast")
     table.add_column("mean loss", justify="right")
     for name, paid in zip(names, per_expert):
-        table.add_row(name, f"{paid:.6g}")
+        table.add_row(escape(printable(name)), f"{paid:.6g}")
     table.add_row("average of the experts", f"{result['average_loss']:.6g}")
     table.add_row("best fixed mixture in hindsight", f"{result['best_convex_loss']:.6g}")
     table.add_row(f"[bold]{result['method']}[/bold]", f"[bold]{result['mean_loss']:.6g}[/bold]")
     console = Console()
     console.print(table)
     if result["left_out"]:
-        console.print(f"Columns left out: {', '.join(result['left_out'])}.", markup=False, highlight=False)
+        console.print(f"Columns left out: {printable(', '.join(result['left_out']))}.", markup=False, highlight=False)
     if result["bad_lines"]:
         console.print(f"{result['bad_lines']:,} malformed lines skipped.")
     shown = "none" if result["bound"] is None else f"{result['bound']:.6g}"
     console.print(f"Regret to that mixture over all rounds: promised ≤ {shown}, realised ≤ {result['realised']:.6g}.")
     if certificate is not None:
-        console.print(str(certificate), markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(str(certificate), keep="\n"), markup=False, highlight=False, soft_wrap=True)

@@ -15,7 +15,8 @@ def inspect(
 ) -> None:
     """Check a model file and say what is in it."""
     from burkholder import storage
-    from burkholder.cli.console import emit
+    from burkholder.cli.console import emit, tell
+    from burkholder.errors import printable
 
     told = storage.inspect(file)
     if certificate:
@@ -23,18 +24,18 @@ def inspect(
     if json:
         emit(told)
         return
-    typer.echo(
+    tell(
         f"{told['path']}: {told['kind']}, {told['rounds']:,} rounds, {told['bytes']:,} bytes, schema {told['schema']}, "
         f"written by burkholder {told['library']}"
     )
-    typer.echo(f"  sha256 {told['sha256']} (checked)")
-    for title in ("settings", "extra"):
-        for key, value in _flat(told[title]):
-            typer.echo(f"  {key}: {value}")
+    tell(f"  sha256 {told['sha256']} (checked)")
+    for title in ("settings", "extra", "table"):
+        for key, value in _flat(told[title] or {}):
+            tell(printable(f"  {key}: {value}"))
     for name, array in told["arrays"].items():
-        typer.echo(f"  array {name}: {array['dtype']} {'×'.join(map(str, array['shape'])) or 'scalar'}")
+        tell(f"  array {printable(name)}: {array['dtype']} {'×'.join(map(str, array['shape'])) or 'scalar'}")
     if certificate:
-        typer.echo(str(storage.load(file).certificate()))
+        tell(str(storage.load(file).certificate()))
 
 
 def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -32,7 +32,7 @@ def learn(
         float | None, typer.Option(help="Size of the comparators the bounds are stated for. If not given: the learner's own, or 1.")
     ] = None,
     passes: Annotated[int, typer.Option(help="How often to go through the data.", min=1)] = 1,
-    intercept: Annotated[bool, typer.Option(help="Add a constant feature.")] = True,
+    intercept: Annotated[bool | None, typer.Option(help="Add a constant feature. If not given: yes.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of importance weights.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. May be repeated.")] = None,
     categorical: Annotated[
@@ -41,6 +41,7 @@ def learn(
     positive: Annotated[str | None, typer.Option(help="The target's word for class 1.")] = None,
     header: Annotated[bool | None, typer.Option(help="Whether the first line names the columns.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the columns.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="What stands before the fraction of a number: '.' or ','.")] = None,
     bits: Annotated[int | None, typer.Option(help="Hash words to 2^bits features.")] = None,
     skip_bad: Annotated[bool, typer.Option(help="Count malformed lines and go on.")] = False,
     predictions: Annotated[Path | None, typer.Option(help="Write one progressive prediction per row here ('-': standard output).")] = None,
@@ -76,7 +77,8 @@ def learn(
         "header": header,
         "delimiter": delimiter,
         "bits": bits,
-        "intercept": intercept or None,
+        "decimal": decimal,
+        "intercept": intercept,
         "skip_bad": skip_bad or None,
     }
     session = Session(
@@ -101,4 +103,4 @@ def learn(
     if json:
         emit(session.result())
     if not session.complete:
-        raise typer.Exit(130)
+        raise typer.Exit(session.interrupts.code)

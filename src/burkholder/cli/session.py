@@ -12,11 +12,13 @@ from burkholder.cli.interrupts import Interrupts
 from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed, split
 from burkholder.cli.predictions import Predictions
-from burkholder.errors import BadInput, BadLine
+from burkholder.errors import BadInput, BadLine, printable
 from burkholder.learning.audit import Audit
-from burkholder.storage.checkpoints import Checkpoints
-from burkholder.streams.engine import open_learner
+from burkholder.storage.checkpoints import COLUMNS, Checkpoints
+from burkholder.streams.engine import keeps_constant, open_learner
 from burkholder.streams.readers import open_reader
+
+WIDEST = 1 << 27  # a learner with a place for every feature number takes 2 GiB for so many
 
 
 def shipped() -> str:
@@ -57,8 +59,10 @@ class Session:
         if loss is not None:
             self._choose(loss)
         self.complete = False
+        self.interrupts = Interrupts()
         self.passes_done = self.bad_lines = self.features = self.errors = 0
         self.bad_examples: list[str] = []
+        self.labels = [0, 0]  # of the classes −1 and 1
         self.seconds = self.weight = 0.0
         self.first_pass: tuple[float, float, int, int] | None = None  # loss, weight, errors, rounds
         self.format = ""
@@ -69,21 +73,37 @@ class Session:
         """Fix loss and learner; each option goes to the one that knows it."""
         for_loss, for_learner = split(self.options, loss)
         self.loss = losses.get(loss, **for_loss)
-        self.learner = open_learner(self.learner_name, self.loss, for_learner)
-        # a learner whose realised regret is not against the features as they were read is audited, as any model can be
-        audited = self.learner.certificate().comparators.space != "⟨w, x⟩"
-        self.audit = Audit(loss=self.loss) if audited else None
+        self.learner = open_learner(self.learner_name, self.loss, for_learner, self.constant)
+
+    @property
+    def constant(self) -> bool:
+        """Whether there is a constant feature, from the rows or kept by the learner itself."""
+        return self.reading["intercept"] is not False
 
     def _open(self) -> Any:
         classes = None if self.loss is None else losses.is_classification(self.loss)
-        return open_reader(self.data, classes=classes, **self.reading)
+        from_rows = self.constant and not keeps_constant(self.learner_name)
+        reading = {**self.reading, "intercept": from_rows or None}
+        if self.checkpoints.table is not None:
+            reading = {key: item for key, item in reading.items() if key not in (*COLUMNS, "intercept")}
+            reading["reading"] = self.checkpoints.table
+        return open_reader(self.data, classes=classes, **reading)
+
+    def _begin(self, reader: Any) -> None:
+        """Settle loss and learner with the first batch, and whether it is audited."""
+        if self.learner is None:
+            self._choose("logistic" if reader.classes else "squared")
+        self.checkpoints.opened(self, reader)
+        # a learner whose realised regret is not against the features as they were read is audited, as any model can be
+        if self.audit is None and self.learner.certificate().comparators.space != "⟨w, x⟩":
+            self.audit = Audit(loss=self.loss, intercept=self.constant and keeps_constant(self.learner_name))
 
     # -- running -----------------------------------------------------------------------------------------
     def run(self) -> None:
         """Learn every pass, or until Ctrl-C."""
         start = time.perf_counter()
         self.checkpoints.begin(self)
-        with Interrupts() as interrupts, self.predictions:
+        with self.interrupts as interrupts, self.predictions:
             try:
                 if self.checkpoints.done:
                     self.complete = True
@@ -106,17 +126,21 @@ class Session:
                 self.seconds = time.perf_counter() - start
 
     def _one_pass(self, interrupts: Interrupts, line: LiveLine, start: float) -> bool:
+        begun = False
         with self._open() as reader:
             for batch in self.checkpoints.pieces(reader, self.recorder):
                 interrupts.busy = True
-                if self.learner is None:
-                    self._choose("logistic" if reader.classes else "squared")
+                if not begun:
+                    self._begin(reader)
+                    begun = True
+                self._look(reader)
                 yhat = self._learn(batch)
                 self.weight += float(batch.weight.sum())
                 self.errors += int((batch.y * yhat <= 0.0).sum())  # meaningful for labels ±1 only
+                positives = int((batch.y > 0.0).sum())
+                self.labels = [self.labels[0] + batch.rows - positives, self.labels[1] + positives]
                 if self.passes_done == 0:
                     self.predictions.write(yhat)
-                self._look(reader)
                 self.checkpoints.learned(self, batch.rows)
                 if self.recorder is not None:
                     self.recorder.learned(batch, self.learner)
@@ -126,12 +150,25 @@ class Session:
                 if interrupts.requested:
                     return False
             self._look(reader)
+        self._two_classes()
         if self.passes_done == 0:
             self.first_pass = self._totals()
         return True
 
+    def _two_classes(self) -> None:
+        """A target that is always the same teaches nothing: most often it is not the column, or the word, that was meant."""
+        if self.learner is None or not losses.is_classification(self.loss) or all(self.labels):
+            return
+        positive = self.reading.get("positive")
+        if positive is not None and not self.labels[1]:
+            raise BadInput("positive", positive, f"the target never has this value in the {self.labels[0]:,} rows of {self.name}")
+        raise BadInput("target", self.reading.get("target"), f"every row of {self.name} has the same class: there is nothing to learn")
+
     def _learn(self, batch: Any) -> Any:
         """Learn a batch; what the learner refuses gets the line it came from."""
+        if not keeps_constant(self.learner_name) and self.format in ("libsvm", "npz") and self.features > WIDEST:
+            remedy = f"{self.learner_name} keeps a place for every number up to the largest; --learner auto keeps the features it meets"
+            raise BadInput("data", f"features up to number {self.features:,}", remedy)
         try:
             yhat = self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
             if self.audit is not None:
@@ -248,7 +285,7 @@ class Session:
     def summary(self) -> str:
         """The run, for people."""
         lines = [] if self.complete else ["INTERRUPTED: what follows covers the rounds learned so far, not all."]
-        lines.append(f"{self.name} ({self.format}, {self.features:,} features)")
+        lines.append(f"{printable(self.name)} ({self.format}, {self.features:,} features)")
         lines.append(str(self.learner.certificate()))
         if self.error_rate is not None:
             lines.append(f"  error rate  {self.error_rate:.6g}")
@@ -259,7 +296,7 @@ class Session:
         if self.passes > 1:
             lines.append(f"  {self.passes} passes; over the first, mean loss {self.mean_loss:.6g}")
         if self.bad_lines:
-            lines.append(f"  {self.bad_lines:,} malformed lines skipped, such as {self.bad_examples[0]}")
+            lines.append(f"  {self.bad_lines:,} malformed lines skipped, such as {printable(self.bad_examples[0])}")
         rate = self._learned / self.seconds if self.seconds else 0.0
         lines.append(f"  {self.seconds:.2f} s, {rate:,.0f} rounds/s")
         if self.predictions.left_over and not self.complete:

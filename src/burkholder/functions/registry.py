@@ -20,6 +20,7 @@ from burkholder.functions.square_function import SquareFunction
 from burkholder.functions.strongly_convex import StronglyConvex
 from burkholder.functions.zigzag import ZigZag
 from burkholder.geometries import Group, Mahalanobis, PNorm, Schatten, Supremum
+from burkholder.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,7 @@ def get(function: str | BurkholderFunction, **options: Any) -> BurkholderFunctio
         raise BadInput("function", function, "give a name of the catalogue or a BurkholderFunction")
     entry = CATALOGUE.get(function) or REFUTED.get(function)
     if entry is None:
-        import difflib
-
-        near = difflib.get_close_matches(function, CATALOGUE, 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise BadInput("function", function, f"{hint}`burkholder list` shows the catalogue")
+        raise BadInput("function", function, f"{did_you_mean(function, CATALOGUE)}`burkholder list` shows the catalogue")
     try:
         return entry.make(**options)
     except TypeError as error:

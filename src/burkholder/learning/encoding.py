@@ -12,6 +12,7 @@ from burkholder import functions, geometries, losses
 from burkholder.errors import BadInput
 from burkholder.functions.algebra import Combination, Minimum, Softmax
 from burkholder.learning.feature_maps import Parity
+from burkholder.learning.schema import DTYPES
 
 # Classes that may be named in a file; anything else is the user's own code and never loaded by name.
 RECORDS: dict[str, Any] = {
@@ -94,7 +95,7 @@ def decode(words: Any) -> Any:
             return _COMBINED[name][0](decode(members), **decode(options))
         case {"parity": [degree, most]}:
             return Parity(degree, most)
-        case {"array": items, "dtype": dtype}:
+        case {"array": items, "dtype": dtype} if dtype in DTYPES:
             return np.array(decode(items), dtype=np.dtype(dtype))
         case {"tuple": items}:
             return tuple(decode(item) for item in items)

@@ -88,7 +88,7 @@ class Learner(OnlineLearner):
 
     def _open(self) -> NamedRow | None:
         """Compiled rounds on dicts, where there are such."""
-        if self._quick and KNOWN and self.rows.kind in (None, "names"):
+        if self._quick and KNOWN and self.rows.kind in (None, "names") and self.rows.source is None:
             self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, self.ledger, self.rows.intercept)
         return self._named
 

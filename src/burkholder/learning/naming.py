@@ -1,12 +1,16 @@
-"""How a value that is no number becomes a feature: the same rule for dicts, tables and every learner."""
+"""How the fields of a named row are called as features: one rule for tables, dicts and data frames.
+
+A number is the feature of its own name; text is the indicator `name=text`; a missing value is the feature `name?`.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 
-def indicator(name: Any, text: str) -> str:
-    """The feature, worth 1, that says: this name had this text.
+def indicator(name: object, text: str) -> str:
+    """The feature, of value 1, that a text stands for.
 
     >>> indicator("city", "Rome")
     'city=Rome'
@@ -14,10 +18,30 @@ def indicator(name: Any, text: str) -> str:
     return f"{name}={text}"
 
 
-def missing(name: Any) -> str:
-    """The feature, worth 1, that says: this name had no value.
+def missing(name: object) -> str:
+    """The feature, of value 1, that a missing value stands for.
 
-    >>> missing("age")
-    'age?'
+    >>> missing("size")
+    'size?'
     """
     return f"{name}?"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN of any kind, pandas' NA and NaT.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0.0)
+    (True, True, False, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, (str, bytes, bool, int)):
+        return False
+    if isinstance(value, float):
+        return math.isnan(value)
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas need not be there
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # an array, or something that does not compare
+        return False

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning.naming import indicator, missing
+from burkholder.learning.naming import indicator, is_missing, missing
 
 INTERCEPT = "(intercept)"
 LARGEST = 1e150  # beyond this, squares leave the range of doubles
@@ -58,10 +58,13 @@ class Rows:
         self.length: int | None = None
         self.names: dict[Any, int] = {INTERCEPT: 0} if intercept else {}
         self.far: dict[int, int] = {}  # indices beyond DIRECT, in order of appearance
+        self.source: Any = None  # how the table was read that this learner learned from: its rows come by column
 
     # --- one row -------------------------------------------------------------------------------------------
     def read(self, x: Any) -> Row:
         """The row, checked and copied. Nothing is stored: see `keep`."""
+        if self.source is not None:
+            return Row("sparse", *self.source.row(x))
         if isinstance(x, Mapping):
             self.check_kind("names")
             return _named(x)
@@ -135,6 +138,8 @@ class Rows:
 
         Finite values are the caller's to check, unless the rows are dicts.
         """
+        if self.source is not None and not (isinstance(X, (list, tuple)) and all(isinstance(x, Mapping) for x in X)):
+            self.source.row(X)  # refuses a bare matrix
         if hasattr(X, "to_numpy"):
             X = X.to_numpy()
         if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -186,8 +191,8 @@ class Rows:
         """A list of dicts or of sparse rows."""
         new: dict[Any, int] = {}
         counts, parts, numbers = [0], [], []
-        known = self.names if isinstance(X[0], Mapping) else self.far
-        kind = "names" if isinstance(X[0], Mapping) else "sparse"
+        kind = "names" if isinstance(X[0], Mapping) and self.source is None else "sparse"
+        known = self.names if kind == "names" else self.far
         for t, x in enumerate(X):
             try:
                 row = self.read(x)
@@ -283,20 +288,6 @@ def _named(x: Mapping[Any, Any]) -> Row:
         names.append(name)
         numbers.append(number)
     return Row("names", tuple(names), np.array(numbers, dtype=float))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value says that there is none: None, NaN, and what pandas has for them.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing(0.0), is_missing("")
-    (True, True, False, False)
-    """
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
 
 
 def _with_constant(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning import ledger
 from burkholder.learning.encoding import storable
+from burkholder.learning.feature_maps import Parity
 from burkholder.learning.rows import Row, Rows, check_finite
+from burkholder.learning.schema import Array, Schema, all_of, check_header, maybe, names, number, one_of, text, truth, whole
 from burkholder.learning.tickets import Played
+from burkholder.rounds.schema import book
 
 Arrays = dict[str, np.ndarray]
 State = tuple[dict[str, Any], Arrays]
@@ -27,10 +29,22 @@ def _rows_out(rows: Rows) -> dict[str, Any]:
     return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names), "far": list(rows.far)}
 
 
+_ROWS = {
+    "intercept": truth,
+    "kind": one_of(None, "vector", "sparse", "names"),
+    "length": maybe(whole),
+    "names": names,
+    "far": all_of(whole),
+}
+
+
 def _rows_in(words: dict[str, Any]) -> Rows:
+    check_header(words, _ROWS)
     rows = Rows(words["intercept"])
-    if words["kind"] not in (None, "vector", "sparse", "names"):
-        raise ValueError(f"rows of kind {words['kind']!r}")
+    if [name for name in words["names"] if type(name) not in (str, int)] or words["names"][: len(rows.names)] != list(rows.names):
+        raise BadInput("names", words["names"][:3], "these are not the names of features, the constant first if there is one")
+    if (words["kind"] == "vector") != (words["length"] is not None):
+        raise BadInput("length", words["length"], "rows that are vectors have a length, others have none")
     rows.kind, rows.length = words["kind"], words["length"]
     rows.names = {name: place for place, name in enumerate(words["names"])}
     rows.far = {int(index): place for place, index in enumerate(words["far"])}
@@ -70,8 +84,53 @@ def learner_out(learner: Any) -> State:
     return header, arrays
 
 
+_MADE = {"strategy": maybe(text), "strategy_options": lambda value: _strategy_options(value)}
+_LEARNER = {
+    "function": lambda value: True,  # their makers check them
+    "loss": lambda value: True,
+    "features": lambda value: value is None or type(value) in (dict, Parity),
+    "bound": maybe(number),
+    "seed": lambda value: type(value) is int,
+    "made": lambda value: type(value) is dict,
+    "rows": lambda value: type(value) is dict,
+    "tickets": whole,
+    "max_pending": lambda value: whole(value) and value > 0,
+    "pending": lambda value: type(value) is list,
+    "parts": lambda value: whole(value) and value > 0,
+}
+_PENDING = (whole, number, number, whole, lambda value: type(value) is dict)
+
+
+def _strategy_options(value: Any) -> bool:
+    """Names with text or numbers that no grid or search takes too long for."""
+    plain = type(value) is dict and all(type(key) is str for key in value)
+    return plain and all(text(item) or (number(item) and abs(item) <= 4096) for item in value.values())
+
+
+def _described(header: dict[str, Any], arrays: Arrays) -> None:
+    """The header as such, and the arrays it leaves to the state."""
+    check_header(header, _LEARNER)
+    check_header(header["made"], _MADE)
+    known = {"ledger"}
+    for entry in header["pending"]:
+        if type(entry) is not list or len(entry) != 5 or not all(kind(part) for kind, part in zip(_PENDING, entry)):
+            raise BadInput("pending", entry, "this is no play that waits for its label")
+        if entry[0] > header["tickets"] or f"pending.{entry[0]}" in known:
+            raise BadInput("pending", entry[0], "no play, or another one, has this id")
+        known |= {f"pending.{entry[0]}", f"pending.{entry[0]}.indices"}
+    for name, array in arrays.items():
+        if name.startswith("state.") or name == "ledger":
+            continue
+        if name not in known:
+            raise BadInput(f"array {name!r}", "there", "this kind of learner has no such array")
+        kind = Array(("entries",), "<i8", low=0) if name.endswith(".indices") else Array(("entries",))
+        Schema({name: kind}).check({name: array})
+    Schema({"ledger": book()}).check({name: array for name, array in arrays.items() if name == "ledger"})
+
+
 def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, **given: Any) -> L:
     """The learner that `learner_out` described."""
+    _described(header, arrays)
     made = header["made"]
     parts = {key: _part(key, header[key], given) for key in ("function", "loss", "features")}
     named = isinstance(parts["function"], dict)
@@ -90,16 +149,10 @@ def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, *
     )
     learner.parts = int(header["parts"])
     learner.rows = _rows_in(header["rows"])
-    if arrays["ledger"].shape != learner.ledger.shape or arrays["ledger"].dtype != learner.ledger.dtype:
-        raise ValueError("the ledger has another shape")
     learner.ledger[:] = arrays["ledger"]  # in place: compiled rounds write to this very array
     learner.state.restore({key[6:]: array for key, array in arrays.items() if key.startswith("state.")})
     if not learner.state.atomic:
         learner.state.seed = learner.seed  # kept exactly here, as a float there
-        expected = [part.shape for part in learner.state.tau()] if learner.state.dim else []
-        whole = [part.shape for part in learner.function.zero(learner.state.dim)] if learner.state.dim else []
-        if expected != whole or learner.state.g.shape != (learner.state.dim,):
-            raise ValueError("the statistics have other shapes than this function's")
     learner._tickets.issued = int(header["tickets"])
     for id, raw, error, played_at, words in header["pending"]:
         row = _row_in(words, f"pending.{id}", arrays, learner.rows)
@@ -153,9 +206,13 @@ def audit_out(audit: Any) -> State:
 
 def audit_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays) -> L:
     """The audit that `audit_out` described."""
+    check_header(header, {"loss": lambda value: True, "geometry": lambda value: True, "rows": lambda value: type(value) is dict})
+    described = {"ledger": book(), "sums": Array((3, "features")), "lean": Array((3,))}
+    features = Schema(described).check(arrays)["features"]
+    length = header["rows"].get("length")
+    if type(length) is int and features not in (0, length + bool(header["rows"].get("intercept"))):
+        raise BadInput("array 'sums'", arrays["sums"].shape, f"rows have {length} features")
     audit: Any = kind(header["loss"], header["geometry"])
     audit.rows = _rows_in(header["rows"])
-    if arrays["ledger"].shape != (ledger.SLOTS,) or arrays["sums"].shape[:1] != (3,) or arrays["lean"].shape != (3,):
-        raise ValueError("the sums have other shapes")
     audit.ledger, audit.sums, audit.lean = (np.array(arrays[name], float) for name in ("ledger", "sums", "lean"))
     return audit

@@ -6,7 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from burkholder.errors import BadInput, choose
+from burkholder.errors import BadInput
 from burkholder.losses.absolute import Absolute
 from burkholder.losses.custom import Custom
 from burkholder.losses.dispatch import LOSSES, derivative, is_loss, value
@@ -16,6 +16,7 @@ from burkholder.losses.huber import Huber
 from burkholder.losses.logistic import Logistic
 from burkholder.losses.pinball import Pinball
 from burkholder.losses.squared import Squared
+from burkholder.suggestions import choose, did_you_mean
 
 
 def get(loss: Any, **options: float) -> Any:
@@ -34,7 +35,7 @@ epsilon-insensitive, hinge, huber, logistic, pinball, squared
         known = inspect.signature(kind).parameters
         for key in options:
             if key not in known:
-                raise BadInput(key, options[key], f"the {loss} loss takes {', '.join(known) or 'no option'}")
+                raise BadInput(key, options[key], f"{did_you_mean(key, known)}the {loss} loss takes {', '.join(known) or 'no option'}")
         loss = kind(**{key: _number(key, number) for key, number in options.items()})
     elif not is_loss(loss):
         raise BadInput("loss", loss, "give a name or a loss record from burkholder.losses")

@@ -52,10 +52,10 @@ def rule(
         if not 0.0 < kappa < math.inf:
             raise BadInput("kappa", kappa, "give what may be lost against W = 0, a positive number")
         rates, masses = mixture_grid(lipschitz)
-        return Rule(MIXTURE, float(kappa), lipschitz, bound, tol, tie), rates, masses
+        return Rule(MIXTURE, float(kappa), lipschitz, float(bound), float(tol), tie), rates, masses
     if radius is None or not 0.0 < radius < math.inf:
         raise BadInput("radius", radius, "give the nuclear norm of the best matrix, a positive number; rate='mixture' needs none")
     kind = KINDS[rate] if isinstance(rate, str) else FIXED
     # under the doubling rules η is set by the first X; until then any value serves
     start = 1.0 if isinstance(rate, str) else float(rate)
-    return Rule(kind, float(radius), lipschitz, bound, tol, tie), np.array([start]), np.ones(1)
+    return Rule(kind, float(radius), lipschitz, float(bound), float(tol), tie), np.array([start]), np.ones(1)

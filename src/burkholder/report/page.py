@@ -138,7 +138,7 @@ def _weights(session: Any) -> str:
 
 def _feature(session: Any, place: int) -> str:
     """The feature at that place: a column's name where the data were a table."""
-    constant = bool(session.reading.get("intercept"))
+    constant = session.constant
     if place == 0 and constant:
         return "(constant)"
     names = session.checkpoints.features

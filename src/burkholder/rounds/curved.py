@@ -17,6 +17,7 @@ class CurvedState(TauState):
     """The same numbers as the generic state, to rounding."""
 
     function: StronglyConvex
+    inverts = True
 
     @classmethod
     def fits(cls, function: Any, strategy: Any) -> bool:

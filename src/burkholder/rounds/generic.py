@@ -15,6 +15,7 @@ from burkholder.learning import ledger as account
 from burkholder.learning import rounding
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rows import Table, check_finite
+from burkholder.rounds.schema import check_tau
 
 LARGEST_FEATURE = 1e150  # beyond this, squares leave the range of doubles
 
@@ -27,6 +28,8 @@ def uniform(seed: int, counter: int) -> float:
 
 class TauState:
     """Plays through a strategy, advances through the function. The cost per round is that of the mathematics."""
+
+    inverts = False  # whether an inverse is saved beside ζ
 
     def __init__(self, function: BurkholderFunction, strategy: Any, dim: int = 0, seed: int = 0) -> None:
         self.function, self.strategy, self.seed = function, strategy, int(seed)
@@ -257,14 +260,11 @@ class TauState:
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Take over what `arrays` gave."""
+        check_tau(arrays, self.function, self.inverts)
         scalars = np.asarray(arrays["scalars"], float)
-        if scalars.shape != (7,) or not all(math.isfinite(number) for number in scalars):
-            raise BadInput("arrays", scalars.shape, "these are not the arrays of this learner")
         self._a, self._leaned, self._moved_norm = scalars[:2].copy(), float(scalars[2]), float(scalars[3])
         self.rounds, self.dim, self.seed = (int(number) for number in scalars[4:])
         sums = np.array(arrays["sums"], float)
-        if sums.shape != (3, self.dim):
-            raise BadInput("arrays", sums.shape, "these are not the arrays of this learner")
         self._g, self._g_low, self._moved = sums.copy()
         count = len(self.function.zero(self.dim)) if self.dim else 0
         self._tau = tuple(np.array(arrays[f"tau{k}"], float) for k in range(count))

@@ -23,6 +23,7 @@ from burkholder.losses import Absolute
 from burkholder.machine.compiling import typeof
 from burkholder.potentials import batch
 from burkholder.rounds import checks, layout, loops, streams
+from burkholder.rounds.schema import check_linear
 
 MOST = 2**28  # coordinates a state can have
 LARGEST = 1e150  # |L·x_i| beyond this: squares would not fit
@@ -319,11 +320,8 @@ class LinearState:
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Take over what `arrays` gave."""
-        cells, scalars = np.asarray(arrays["cells"]), np.asarray(arrays["scalars"], float)
-        if cells.dtype != np.float64 or scalars.shape != self.scalars.shape:
-            raise BadInput("arrays", cells.dtype, "these are not the arrays of a state of this version")
-        if cells.ndim != 1 or cells.size != int(scalars[layout.DIM]) * self.width:
-            raise BadInput("arrays", cells.shape, "these are not the arrays of a state of this function")
+        check_linear(arrays, self.width, self.frame.atoms, self.frame.most)
+        cells, scalars = arrays["cells"], arrays["scalars"]
         self.adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars

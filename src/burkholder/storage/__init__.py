@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
+    "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
     "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
@@ -35,10 +36,12 @@ def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
 def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
     """The learner as the bytes of a model file; `extra` is plain data to keep beside it."""
     from burkholder.learning.encoding import encode
+    from burkholder.storage import tables
 
     kind, header, arrays = _described(learner)
+    table = tables.of(learner)
     about = {"rounds": int(getattr(learner, "rounds", 0)), "library": __version__}
-    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "state": encode(header)}, arrays)
+    return container.seal({"kind": kind, "about": about, "extra": encode(extra or {}), "table": table, "state": encode(header)}, arrays)
 
 
 def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
@@ -49,20 +52,25 @@ def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
     """(learner, extra). Everything is verified first: on any error nothing was made."""
     from burkholder.learning.encoding import decode
+    from burkholder.storage import tables
 
     header, arrays = container.unseal(data, path)
     try:
         kind = header["kind"]
         if kind not in KINDS:
             raise BadFile(path, f"it holds a {kind!r}, which this version does not know")
-        return _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        learner, extra = _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        if type(extra) is not dict:
+            raise BadFile(path, "what is kept beside the learner is no table of names and values")
+        tables.give(learner, header.get("table"))
+        return learner, extra
     except BadInput as error:
         if error.argument in ("function", "loss", "features") and (error.value is None or given):
             raise
         raise BadFile(path, f"its content does not fit together: {error}") from None
     except BurkholderError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error})") from None
 
 
@@ -75,38 +83,7 @@ def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
     for key, part in given.items():
         if part is not None:
             raise BadInput(key, part, f"a saved {kind} brings its own {key}; leave it out")
-    from_state = getattr(importlib.import_module(module), name).from_state
-    return _checked(from_state) if kind == "Auto" else from_state
-
-
-def _checked(from_state: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiled loops trust their arrays: those of a file must look like a fresh learner's, and point inside."""
-
-    def make(header: dict[str, Any], arrays: container.Arrays) -> Any:
-        learner = from_state(header, arrays)
-        fresh = type(learner)(
-            header["loss"],
-            intercept=header["intercept"],
-            low=header["low"],
-            high=header["high"],
-            full_features=header["full_features"],
-            **header["options"],
-        )
-        state = learner.state._asdict()
-        rows = {"stat", "lanes", "dense", "slot_of"}  # one row a feature; all other shapes are fixed
-        for name, expected in fresh.state._asdict().items():
-            mine, grows = state[name], name in rows
-            if mine.dtype != expected.dtype or mine.shape[grows:] != expected.shape[grows:] or mine.ndim != expected.ndim:
-                raise ValueError(f"the array {name!r} has another shape")
-        room = len(state["stat"])
-        if len(state["lanes"]) != room or len(state["dense"]) != room or not 0 <= int(state["dense_count"][0]) <= room:
-            raise ValueError("the arrays of features differ in length")
-        for name in ("slot_of", "dense"):
-            if state[name].size and not (state[name].min() >= -1 and state[name].max() < room):
-                raise ValueError(f"the array {name!r} points outside")
-        return learner
-
-    return make
+    return getattr(importlib.import_module(module), name).from_state
 
 
 def save(learner: Any, path: str | os.PathLike[str], extra: dict[str, Any] | None = None) -> None:
@@ -155,6 +132,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
             **header["about"],
             "settings": shown(state),
             "extra": shown(extra),
+            "table": header.get("table"),
             "arrays": {name: {"dtype": str(array.dtype), "shape": list(array.shape)} for name, array in arrays.items()},
         }
     except (BurkholderError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -13,9 +13,11 @@ from typing import Any
 
 from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
-from burkholder.streams.readers.columns import CATEGORICAL, NUMERIC
+from burkholder.storage.tables import give, reading_of
+from burkholder.streams.readers.reading import Reading
 
-SETTINGS = ("reading", "options", "passes", "predictions")  # what must be the same to take a run up again
+SETTINGS = ("options", "passes", "predictions")  # what must be the same to take a run up again
+COLUMNS = ("target", "weight", "drop", "categorical", "positive", "header", "decimal", "bits")  # said by a table's reading
 
 
 class Checkpoints:
@@ -34,8 +36,9 @@ class Checkpoints:
         self.rows = 0  # learned in this pass
         self.rounds_before = 0  # of the learner, when this session began
         self.done = False  # the file says that this very run was finished
+        self.table: Any = None  # how the table of the model was read
+        self._format: str | None = None  # what the model learned from
         self._skip = 0
-        self._columns: list[str] | None = None
         self.features: list[str] | None = None  # names of a table's feature columns, in the order of their places
 
     # --- taking up ---------------------------------------------------------------------------------------
@@ -51,11 +54,11 @@ class Checkpoints:
         if not hasattr(learner, "run_batch"):
             raise BadInput("load", self.load, f"a {type(learner).__name__} does not learn from rows of features")
         self._agree(session, learner, run)
+        self._same_reading(session, learner, run)
         session.learner, session.loss = learner, learner.loss
         session.learner_name = run.get("learner", session.learner_name)
         self.rounds_before, session.weight = int(learner.rounds), float(run.get("weight", 0.0))
-        session.errors = int(run.get("errors", 0))
-        self._columns = run.get("columns")
+        session.errors, session.labels = int(run.get("errors", 0)), list(run.get("labels", [0, 0]))
         if not run:
             return
         same = run["data"] == session.data and run["fingerprint"] == fingerprint(session.data)
@@ -79,9 +82,21 @@ class Checkpoints:
             raise BadInput("learner", session.learner_name, f"the model in {self.load} is {run['learner']!r}")
         if run and session.options and session.options != run["options"]:
             raise BadInput("option", session.options, f"the model in {self.load} has {run['options']}")
-        for key in ("intercept", "bits"):
-            if run and session.reading.get(key) != run["reading"].get(key):
-                raise BadInput(key, session.reading.get(key), f"the model in {self.load} has {run['reading'].get(key)}")
+
+    def _same_reading(self, session: Any, learner: Any, run: dict[str, Any]) -> None:
+        """Read as before: what was said then holds, and nothing else may be said now."""
+        self.table, self._format = reading_of(learner), run.get("format")
+        before = dict(run.get("reading", {}))
+        if self.table is not None:
+            self.table.agree(session.reading)
+        said = {key: item for key, item in session.reading.items() if item is not None and item != ()}
+        free = {"format", "delimiter", "skip_bad"} if run.get("complete", True) else set()  # of each file alone
+        for key, item in said.items():
+            known = self.table is not None and key in COLUMNS
+            if run and not known and key not in free and item != before.get(key):
+                raise BadInput(key, item, f"the model in {self.load} has {before.get(key)!r}: leave it out")
+        kept = {key: item for key, item in before.items() if key not in free}
+        session.reading = {**session.reading, **kept, **{key: said[key] for key in said if key in free}}
 
     def _restore(self, session: Any, run: dict[str, Any]) -> None:
         session.passes_done, self._skip = run["pass"], run["rows"]
@@ -94,7 +109,6 @@ class Checkpoints:
         """The batches still to be learned, cut where a checkpoint is due (and where the recorder wants to look)."""
         skip, self._skip, self.rows = self._skip, 0, 0
         for batch in reader:
-            self._check_columns(reader)
             start = min(skip, batch.rows)
             skip -= start
             self.rows += start
@@ -112,19 +126,16 @@ class Checkpoints:
         if skip:
             raise BadInput("load", self.load, f"the data end {skip} rows before the row this run had reached")
 
-    def _check_columns(self, reader: Any) -> None:
-        """Tables put features in places that depend on their columns: those of the model must come back."""
-        plan = getattr(reader, "plan", None)
-        if plan is None:
+    def opened(self, session: Any, reader: Any) -> None:
+        """The learner takes its rows as this reader makes them."""
+        reading = Reading.of(reader)
+        if self._format is not None and (reading is None) != (self.table is None):
+            raise BadInput("load", self.load, f"it learned from {self._format}; this file is {reader.format}")
+        if reading is None:
             return
-        names = plan.names
-        features = [place for place, kind in enumerate(plan.kind) if kind in (NUMERIC, CATEGORICAL)]
-        self.features = [names[place] for place in sorted(features, key=lambda place: plan.slot[place])]
-        if self._columns is not None and list(names) != list(self._columns):
-            raise BadInput(
-                "load", self.load, f"its table had the columns {', '.join(self._columns[:20])}; this one has {', '.join(names[:20])}"
-            )
-        self._columns = list(names)
+        self.features = [name for name, role in zip(reading.columns, reading.roles) if role in ("number", "category")]
+        self.table = reading
+        give(session.learner, reading)
 
     def learned(self, session: Any, rows: int) -> None:
         """So many more rows were learned and predicted; save where one is due."""
@@ -146,7 +157,9 @@ class Checkpoints:
             "errors": session.errors,
             "first_pass": None if session.first_pass is None else list(session.first_pass),
             "complete": complete,
-            "columns": self._columns,
+            "format": session.format,
+            "reading": {**session.reading, "intercept": session.constant},
+            "labels": session.labels,
             "predictions_bytes": session.predictions.settled(),
             **{key: _setting(session, key) for key in SETTINGS},
         }

@@ -24,13 +24,14 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BurkholderError
+from burkholder.learning.schema import DTYPES
 
 MAGIC = b"burkholder model"
 SCHEMA = 1
-DTYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 _START = struct.Struct("<16sIQQ")
 _SEAL = 32
 _ALIGN = 64
+_AXES = 8  # no array of ours has more
 
 Arrays = dict[str, np.ndarray]
 
@@ -83,25 +84,34 @@ def unseal(data: bytes, path: str = "model") -> tuple[dict[str, Any], Arrays]:
     if hashlib.sha256(memoryview(data)[:-_SEAL]).digest() != data[-_SEAL:]:
         raise BadFile(path, "its checksum does not match: the file was altered or damaged")
     try:
-        header = json.loads(data[_START.size : _START.size + words].decode())
+        header = json.loads(data[_START.size : _START.size + words].decode(), parse_constant=_no_number)
         return header, _arrays(data, header.pop("arrays"), _START.size + words)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise BadFile(path, f"its header cannot be understood ({error})") from None
 
 
 def _arrays(data: bytes, table: Any, begin: int) -> Arrays:
+    """The arrays one behind another, as `seal` puts them: none overlaps, none is larger than the file."""
     arrays: Arrays = {}
-    end = len(data) - _SEAL
+    end, at = len(data) - _SEAL, begin
     for name, dtype, shape, offset in table:
         if dtype not in DTYPES or not isinstance(name, str) or name in arrays:
             raise ValueError(f"array {name!r} of {dtype!r}")
-        if not all(type(size) is int and size >= 0 for size in [*shape, offset]):
+        if len(shape) > _AXES or not all(type(size) is int and 0 <= size <= len(data) for size in shape):
             raise ValueError(f"array {name!r} of shape {shape!r}")
         count = math.prod(shape)
-        if begin + offset + count * np.dtype(dtype).itemsize > end:
-            raise ValueError(f"array {name!r} goes beyond the file")
-        arrays[name] = np.frombuffer(data, dtype, count, begin + offset).reshape(shape).copy()
+        size = count * np.dtype(dtype).itemsize
+        if type(offset) is not int or begin + offset != at or at + size > end:
+            raise ValueError(f"array {name!r} lies where it cannot be")
+        arrays[name] = np.frombuffer(data, dtype, count, at).reshape(shape).copy() if count else np.empty(shape, dtype)
+        at += size + -size % _ALIGN
+    if at != end:
+        raise ValueError("there is more in it than its arrays")
     return arrays
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a number of JSON")
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:

@@ -25,9 +25,9 @@ from burkholder.streams.readers.vw import VWReader
 
 # What each format can be told; everything is told only what it knows.
 _COMMON = {"intercept", "skip_bad", "classes"}
-_TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named"}
+_TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named", "reading"}
 _KNOWN = {
-    "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "block", "gather"}),
+    "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "decimal", "block", "gather"}),
     "parquet": (ParquetReader, _COMMON | _TABLE),
     "libsvm": (LibsvmReader, _COMMON | {"block", "gather"}),
     "vw": (VWReader, _COMMON | {"bits", "block", "gather"}),
@@ -38,7 +38,8 @@ _KNOWN = {
 def open_reader(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Any:
     """The reader for a file, a folder of arrays or '-' (standard input). Options left at None are not given.
 
-    `target, weight, drop, categorical, positive, header, delimiter` say what the columns of a table are;
+    `target, weight, drop, categorical, positive, header, delimiter, decimal` say what the columns of a table are, or `reading`
+    does, which is that of an earlier table;
     `bits` is the size of the hash table; `intercept` puts the constant 1 at index 0; `skip_bad` counts
     malformed lines instead of stopping at the first; `classes` asks for labels ±1 (None: if the first are).
     """
@@ -58,6 +59,8 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
         if key not in known:
             if source is not None:
                 source.close()
+            if key == "reading":
+                raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
         return kind(source if format in ("csv", "libsvm", "vw") else path, **given)
@@ -92,6 +95,7 @@ def read(
     named = isinstance(reader, (CsvReader, ParquetReader))
     if named:
         reader.named = True
+    reader.all_classes = True
     for batch in reader:
         indptr, y = batch.indptr.tolist(), batch.y.tolist()
         if named:

@@ -115,8 +115,6 @@ class BinaryReader(Reader):
         if self._weight is not None and len(self._weight) != rows:
             raise BadInput("path", self.name, f"weight has {len(self._weight)} entries where y has {rows}")
         self._constant = "constant" in stored  # the rows were stored with the constant in front
-        if self._constant and not intercept:
-            raise BadInput("intercept", intercept, f"the rows of {self.name} were stored with the constant inside")
         self._at, self._total = 0, rows
         self._room = np.empty(0, dtype=np.int32), np.empty(0)
 
@@ -167,8 +165,19 @@ class BinaryReader(Reader):
             bounds = np.empty(rows + 1, dtype=np.int64)
             with_intercept(indptr, indices, values, bounds, *self._room)
             indptr, indices, values = bounds, self._room[0][:size], self._room[1][:size]
+        if self._constant and not self._intercept:
+            indptr, indices, values = self._without_constant(indptr, indices, values, start)
         weight = np.ones(rows) if self._weight is None else np.array(self._weight[start:stop], dtype=float)
         return Batch(indptr, indices, values, np.array(self._y[start:stop], dtype=float), weight, np.arange(start + 1, stop + 1))
+
+    def _without_constant(self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, start: int) -> tuple[np.ndarray, ...]:
+        """The same rows less the constant that each was stored with, every other index one lower."""
+        first = indptr[:-1]
+        if (np.diff(indptr) < 1).any() or indices[first].any() or (values[first] != 1.0).any():
+            raise BadInput("path", self.name, f"behind row {start} a row lacks the constant it was stored with")
+        kept = np.ones(len(indices), dtype=bool)
+        kept[first] = False
+        return indptr - np.arange(len(indptr)), indices[kept] - 1, values[kept]
 
     def _checked(self, batch: Batch) -> Batch:
         """Refuse or drop rows with numbers that are not finite."""

@@ -9,15 +9,18 @@ With F feature columns (target, weight and dropped ones left out), counted from 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.learning.naming import indicator, missing
 from burkholder.streams.readers.hashing import BITS, check_bits, code
+from burkholder.suggestions import did_you_mean
 
 DROPPED, NUMERIC, CATEGORICAL, TARGET, CLASS, WEIGHTS = range(6)
+ROLES = ("dropped", "number", "category", "target", "class", "weight")  # in words, by their numbers above
+MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # fields that say there is no value, in any case of letters
 USUAL_TARGETS = ("target", "label", "y", "class")
 
 
@@ -56,9 +59,23 @@ class Plan:
                 self.kind[column] = DROPPED
             elif column in chosen or column in texts:
                 self.kind[column] = CATEGORICAL
+        self._lay_out()
+
+    @classmethod
+    def again(cls, file: str, names: Sequence[str], kind: Sequence[int], positive: str | None, bits: int, intercept: bool) -> Plan:
+        """The plan whose columns are known to be of these kinds."""
+        plan = cls.__new__(cls)
+        plan.file, plan.names, plan.positive, plan.offset, plan.bits = file, list(names), positive, int(intercept), check_bits(bits)
+        plan.kind = np.array(kind, dtype=np.int64)
+        plan.target = next((column for column, what in enumerate(kind) if what in (TARGET, CLASS)), -1)
+        plan._lay_out()
+        return plan
+
+    def _lay_out(self) -> None:
+        """Give every feature column its place."""
         features = np.flatnonzero((self.kind == NUMERIC) | (self.kind == CATEGORICAL))
         if len(features) == 0:
-            raise BadInput("path", file, "beside the target it has no column to learn from")
+            raise BadInput("path", self.file, "beside the target it has no column to learn from")
         self.count = len(features)  # F
         self.slot = np.zeros(len(self.names), dtype=np.int64)
         self.slot[features] = np.arange(self.count)
@@ -84,16 +101,15 @@ class Plan:
             place = 0
         if -len(self.names) <= place < 0:
             return len(self.names) + place
-        near = difflib.get_close_matches(str(name), self.names, 1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}.{hint}")
+        hint = did_you_mean(name, self.names).strip().replace("did", "Did", 1)
+        raise BadInput(role, name, f"no column {str(name)!r} in {self.file}. Columns: {self._listed()}. {hint}".rstrip())
 
     def name_of(self, column: int, index: int, text: str) -> str:
         """The name of the feature a column's field gave: `column`, `column?` or `column=text`."""
         place = index - self.offset
         if place < self.count:
             return self.names[column]
-        return f"{self.names[column]}?" if place < 2 * self.count else f"{self.names[column]}={text}"
+        return missing(self.names[column]) if place < 2 * self.count else indicator(self.names[column], text)
 
     def features(self, largest: int) -> int:
         """How many features there can be when `largest` is the largest index seen."""

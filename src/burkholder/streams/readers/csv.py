@@ -14,10 +14,11 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.streams.readers.batch import LARGEST, LINE, Batch
-from burkholder.streams.readers.columns import Plan
+from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, Plan
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
+from burkholder.streams.readers.reading import Reading
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.table import parse, survey
 from burkholder.streams.readers.text import PATIENCE, TextReader
@@ -44,20 +45,31 @@ class CsvReader(TextReader):
         bits: int = BITS,
         intercept: bool = False,
         named: bool = False,
+        decimal: str = ".",
+        reading: Reading | None = None,
         **options: Any,
     ) -> None:
         super().__init__(source, **options)
+        if reading is not None:
+            header, decimal = reading.header, reading.decimal
+        if decimal not in (".", ","):
+            raise BadInput("decimal", decimal, "give '.' or ','")
+        self.decimal = decimal
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
         records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
-        first = next((record for record in trimmed if any(record)), [])
+        try:
+            first = next((record for record in trimmed if any(record)), [])
+        except csv.Error as error:
+            raise BadInput("path", self.name, f"its first line cannot be read as delimited text ({error})") from None
         if not first:
             raise self.damage or BadInput("path", self.name, "it holds no row")
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
-        head, body = self._survey(sample)
+        seen = self._survey(sample)
+        head, body = seen[:, 0, 2] > 0, _mostly(seen[:, 1], 2)
         if header is None:
             # Words over a column of numbers, or nothing but words, are names.
             self.header = bool((head & ~body).any() or head.all())
@@ -67,11 +79,16 @@ class CsvReader(TextReader):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
-        texts = [name for name, is_text in zip(names, body if self.header else body | head) if is_text]
-        self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept)
+        if reading is not None:
+            self.plan = reading.plan(self.name, names)
+        else:
+            whole = seen[:, 1] if self.header else seen.sum(axis=1)
+            texts, commas = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3))
+            self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept)
+            self._refuse_commas(commas)
         self.named = named
         self._origin = np.empty((0, 3), dtype=np.int64)
-        self._positive = np.frombuffer((positive or "").encode(), dtype=np.uint8)
+        self._positive = np.frombuffer((self.plan.positive or "").encode(), dtype=np.uint8)
         self._mask = np.uint64((1 << self.plan.bits) - 1)
         if self.header:
             self._skip_header()
@@ -100,13 +117,21 @@ class CsvReader(TextReader):
                 break
         return count
 
-    def _survey(self, sample: str) -> tuple[np.ndarray, np.ndarray]:
-        """For each column: whether the first record holds text there, and whether a later one does."""
+    def _survey(self, sample: str) -> np.ndarray:
+        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma."""
         text = bytes(PADDING) + sample.encode() + bytes(PADDING)
         copy = np.frombuffer(bytearray(text), dtype=np.uint8)
-        seen = np.zeros((len(self._starts), 2, 3), dtype=np.int64)
-        survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), self._starts, self._stops, seen)
-        return seen[:, 0, 2] > 0, seen[:, 1, 2] > 0
+        seen = np.zeros((len(self._starts), 2, 4), dtype=np.int64)
+        comma = self.decimal == ","
+        survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), comma, self._starts, self._stops, seen)
+        return seen
+
+    def _refuse_commas(self, columns: Sequence[str]) -> None:
+        """A number with a comma is one thing here and another there: it must be said which."""
+        for name in columns:
+            if self.plan.kind[self.plan.names.index(name)] in (NUMERIC, TARGET, WEIGHTS):
+                remedy = f"the numbers in column {name!r} have commas: say decimal = ',' if they are decimal commas, else categorical"
+                raise BadInput("path", self.name, remedy)
 
     def _skip_header(self) -> None:
         """Blank the header out: it is the first line that is not blank, and may span several with quotes."""
@@ -135,6 +160,7 @@ class CsvReader(TextReader):
             start,
             stop,
             ord(self.delimiter),
+            self.decimal == ",",
             plan.kind,
             plan.slot,
             plan.seed,
@@ -176,6 +202,12 @@ class CsvReader(TextReader):
     @property
     def features(self) -> int:
         return self.plan.features(int(self.space.state[LARGEST]))
+
+
+def _mostly(seen: np.ndarray, what: int) -> np.ndarray:
+    """The columns with more fields of that kind than of any other, missing ones not counted."""
+    others = np.delete(seen, [0, what], axis=1)
+    return (seen[:, what] > 0) & (seen[:, what] >= others.max(axis=1))
 
 
 def _delimiter(sample: str) -> str:

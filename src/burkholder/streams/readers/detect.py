@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
 
 from burkholder.errors import BadInput
+from burkholder.suggestions import did_you_mean
 
 FORMATS = ("csv", "parquet", "libsvm", "vw", "npz")
 _ENDINGS = {
@@ -29,9 +29,7 @@ _VW = re.compile(rb"[^|,]*\|")
 def check(format: str) -> str:
     """The format, or an error that names the known ones."""
     if format not in FORMATS:
-        near = difflib.get_close_matches(format, FORMATS, 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise BadInput("format", format, f"{hint}Formats: {', '.join(FORMATS)}")
+        raise BadInput("format", format, f"{did_you_mean(format, FORMATS)}Formats: {', '.join(FORMATS)}")
     return format
 
 

@@ -14,6 +14,7 @@ from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUME
 from burkholder.streams.readers.hashing import BITS, codes
 from burkholder.streams.readers.problems import BAD_NUMBER, BAD_TARGET, BAD_WEIGHT, NO_TARGET, describe
 from burkholder.streams.readers.reader import Reader
+from burkholder.streams.readers.reading import Reading
 
 
 def _library() -> Any:
@@ -42,6 +43,7 @@ class ParquetReader(Reader):
         intercept: bool = False,
         rows: int = 8192,
         named: bool = False,
+        reading: Reading | None = None,
         **options: Any,
     ) -> None:
         super().__init__(os.fspath(path), **options)
@@ -52,7 +54,10 @@ class ParquetReader(Reader):
             raise BadInput("path", self.name, f"it cannot be read as Parquet ({error})") from None
         schema = self._file.schema_arrow
         texts = [field.name for field in schema if not self._numeric(field.type)]
-        self.plan = Plan(self.name, schema.names, texts, target, weight, drop, categorical, positive, bits, intercept)
+        if reading is not None:
+            self.plan = reading.plan(self.name, schema.names)
+        else:
+            self.plan = Plan(self.name, schema.names, texts, target, weight, drop, categorical, positive, bits, intercept)
         self._chunk = rows
         self._largest = -1
         self._first = self._read = 0  # rows before this chunk, and with it
@@ -88,7 +93,7 @@ class ParquetReader(Reader):
             if kind == CLASS:
                 words = np.array([str(word) for word in field.to_pylist()])
                 y = np.where(words == plan.positive, 1.0, -1.0)
-                self._refuse(wrong, field.is_null().to_numpy(zero_copy_only=False), NO_TARGET, name, y, first)
+                self._refuse(wrong, field.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), NO_TARGET, name, y, first)
                 continue
             if kind == CATEGORICAL:
                 slot = int(plan.slot[column]) + plan.offset

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+_COMMA = re.compile(r"[+-]?[0-9.]+,[0-9]+")
 MOST_FEATURES = 2**31 - 3  # indices are 32-bit, one place is kept for the constant
 
 (
@@ -44,4 +47,6 @@ _WORDS = {
 def describe(reason: int, token: str, column: str = "", fields: int = 0, columns: int = 0) -> str:
     """The reason, with the offending text and its column."""
     shown = repr(token if len(token) <= 40 else token[:37] + "...")
-    return _WORDS[reason].format(token=shown, column=column, fields=fields, columns=columns)
+    told = _WORDS[reason].format(token=shown, column=column, fields=fields, columns=columns)
+    comma = reason in (BAD_NUMBER, BAD_TARGET, BAD_WEIGHT) and _COMMA.fullmatch(token)
+    return told + ("; for decimal commas say decimal = ','" if comma else "")

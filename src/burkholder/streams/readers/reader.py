@@ -11,6 +11,7 @@ from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import Batch
 
 KEPT_EXAMPLES = 5
+LARGEST_LABEL = 1e140
 
 
 class Reader:
@@ -29,18 +30,24 @@ class Reader:
         self.rows = 0
         self.bad_lines = 0
         self.bad_examples: list[str] = []
+        self.all_classes = False  # whether a positive class that never occurs is an error
+        self._positives = 0
 
     def __iter__(self) -> Iterator[Batch]:
         try:
             for whole in self._batches():
                 if self.classes is None and whole.rows:
                     self.classes = bool(np.isin(whole.y, (-1.0, 1.0)).all() or np.isin(whole.y, (0.0, 1.0)).all())
-                batch = self._labelled(whole) if self.classes else whole
+                batch = self._labelled(whole) if self.classes else self._moderate(whole)
                 self.rows += batch.rows
+                self._positives += int((batch.y > 0.0).sum())
                 if batch.rows:
                     yield batch
             if self.rows == 0:
                 raise BadInput("path", self.name, self._nothing())
+            positive = getattr(getattr(self, "plan", None), "positive", None)
+            if self.all_classes and positive is not None and not self._positives:
+                raise BadInput("positive", positive, f"the target never has this value in the {self.rows} rows of {self.name}")
         finally:
             self.close()
 
@@ -54,6 +61,13 @@ class Reader:
         for row in np.flatnonzero(wrong):
             self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is not a class; labels are -1 and 1, or 0 and 1")
         batch = batch._replace(y=y)
+        return batch.without(wrong) if wrong.any() else batch
+
+    def _moderate(self, batch: Batch) -> Batch:
+        """Labels whose square is a number."""
+        wrong = np.abs(batch.y) > LARGEST_LABEL
+        for row in np.flatnonzero(wrong):
+            self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is too large: divide the target to below {LARGEST_LABEL:g}")
         return batch.without(wrong) if wrong.any() else batch
 
     def note(self, line: int, reason: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from burkholder.errors import BadInput
 from burkholder.streams.readers.packed import MAGIC, Damaged, Unpacker
+from burkholder.suggestions import did_you_mean
 
 
 class Source:
@@ -61,7 +62,10 @@ class Source:
         room = bytearray(size)
         got = 0
         while got < size and b"\n" not in room[:got]:
-            more = self.readinto(memoryview(room)[got:])
+            try:
+                more = self.readinto(memoryview(room)[got:])
+            except Damaged:
+                break  # what is whole comes first; the next read meets the damage again
             if more == 0:
                 break
             got += more
@@ -100,12 +104,10 @@ class Source:
 
 
 def _nearby(place: Path) -> str:
-    import difflib
-
     folder = place.parent
     names = [item.name for item in folder.iterdir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(place.name, names, 1)
-    return f"there is no such file. Did you mean '{folder / near[0]}'?" if near else "there is no such file"
+    hint = did_you_mean(place.name, names)
+    return f"there is no such file. {hint.strip().replace('did', 'Did', 1)}" if hint else "there is no such file"
 
 
 __all__ = ["Damaged", "Source"]

@@ -6,15 +6,15 @@ import numpy as np
 
 from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, VALUE, WEIGHT, closed, doubt, opened, refuse
-from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, NUMERIC, TARGET
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, MISSING, NUMERIC, TARGET
 from burkholder.streams.readers.digits import everywhere, next_of
 from burkholder.streams.readers.hashing import code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
 from burkholder.streams.readers.problems import BAD_COUNT, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
 
 QUOTE = 34
-MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # in any case of letters
 # The words above, letters lowered, as base-256 numbers.
+_INFINITY = np.frombuffer(b"infinity", dtype=np.uint8).copy()
 _MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISSING])
 
 
@@ -31,6 +31,50 @@ def missing(text, start, stop):  # type: ignore[no-untyped-def]
     for known in _MISSING_CODES:
         found = found or word == known
     return found
+
+
+@register_jitable
+def with_comma(text, start, stop):  # type: ignore[no-untyped-def]
+    """Whether the field is a number with a decimal comma: digits and perhaps points, one comma, digits."""
+    commas, before, after = 0, 0, 0
+    for at in range(start, stop):
+        c = text[at]
+        if 48 <= c <= 57:
+            if commas:
+                after += 1
+            else:
+                before += 1
+        elif c == 44:
+            commas += 1
+        elif not ((c == 46 and commas == 0) or (at == start and (c == 43 or c == 45))):
+            return False
+    return commas == 1 and before > 0 and after > 0
+
+
+@register_jitable
+def infinite(text, start, stop):  # type: ignore[no-untyped-def]
+    """Whether the field spells an infinite number: `inf` or `infinity`, with or without a sign, in any case of letters."""
+    if start < stop and (text[start] == 43 or text[start] == 45):
+        start += 1
+    if stop - start != 3 and stop - start != 8:
+        return False
+    same = True
+    for at in range(stop - start):
+        same = same and (text[start + at] | 32) == _INFINITY[at]
+    return same
+
+
+@register_jitable
+def understood(text, start, stop, comma):  # type: ignore[no-untyped-def]
+    """`decimal`, with the comma in the place of the point (in the text itself too) where `comma` says so."""
+    if comma:
+        for at in range(start, stop):
+            if text[at] == 46:
+                return 0.0, NOT_A_NUMBER
+        for at in range(start, stop):
+            if text[at] == 44:
+                text[at] = 46
+    return decimal(text, start, stop)
 
 
 @register_jitable
@@ -106,8 +150,8 @@ def _undoubled(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[no-untyped-def]
-    """Count in seen[column, record kind, field kind]: first record or later; missing, number or text.
+def survey(text, start, stop, delimiter, comma, starts, stops, seen):  # type: ignore[no-untyped-def]
+    """Count in seen[column, record kind, field kind]: first record or later; missing, number, text or number with a comma.
 
     Unquotes in place: give it a copy.
     """
@@ -124,10 +168,12 @@ def survey(text, start, stop, delimiter, starts, stops, seen):  # type: ignore[n
                 a, b = starts[column], stops[column]
                 if missing(text, a, b):
                     seen[column, later, 0] += 1
-                elif decimal(text, a, b)[1] == NOT_A_NUMBER:
-                    seen[column, later, 2] += 1
-                else:
+                elif with_comma(text, a, b) and not comma:
+                    seen[column, later, 3] += 1
+                elif infinite(text, a, b) or decimal(text, a, b)[1] != NOT_A_NUMBER or understood(text, a, b, comma)[1] != NOT_A_NUMBER:
                     seen[column, later, 1] += 1
+                else:
+                    seen[column, later, 2] += 1
         later = 1
 
 
@@ -137,6 +183,7 @@ def parse(
     start,
     stop,
     delimiter,
+    comma,
     kind,
     slot,
     seed,
@@ -208,7 +255,7 @@ def parse(
                 y[rows] = 1.0 if same else -1.0
                 continue
             else:
-                number, status = decimal(text, a, b)
+                number, status = understood(text, a, b, comma)
                 absent = status == NOT_A_NUMBER and missing(text, a, b)
                 refused = status == NOT_A_NUMBER or abs(number) == np.inf
                 if kind[column] == NUMERIC:

@@ -33,6 +33,9 @@ class TextReader(Reader):
         if block < 16:
             raise BadInput("block", block, "give at least 16 bytes")
         self.source = source
+        start = source.start()
+        # lines that end as on old machines: the first 64 KB have returns, and not one line feed
+        self._returns = b"\r" in start and b"\n" not in start
         self.block, self.gather = block, gather
         self.raw = bytearray(block + 2 * PADDING)
         self.text = np.frombuffer(self.raw, dtype=np.uint8)
@@ -81,6 +84,8 @@ class TextReader(Reader):
             self._stop = max(self.raw.rfind(b"\n", PADDING, self._stop) + 1, PADDING)
             self.ended = True
             return
+        if self._returns and got:
+            self.raw[self._stop : self._stop + got] = self.raw[self._stop : self._stop + got].replace(b"\r", b"\n")
         self._stop += got
         if got == 0:
             self.ended = True

@@ -128,6 +128,9 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
             if status == UNDECIDED:
                 number = 1.0  # the factor of what Python will read
                 doubt(doubtful, state, VALUE, nnz, from_here, p)
+            if abs(number * scale) == np.inf:
+                reason, fault, fault_end = BAD_VALUE, begin, p
+                break
             indices[nnz] = index + offset
             values[nnz] = number * scale
             nnz += 1

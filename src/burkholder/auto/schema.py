@@ -1,0 +1,149 @@
+"""What a saved Auto and AutoMulticlass must be before their compiled loops may trust it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burkholder import losses
+from burkholder.auto import state as slots
+from burkholder.auto.plan import Plan, plan_for
+from burkholder.auto.state import new_state, padded
+from burkholder.errors import BadInput
+from burkholder.learning.schema import (
+    LARGEST,
+    Array,
+    Arrays,
+    Schema,
+    all_of,
+    check_header,
+    count,
+    like,
+    maybe,
+    names,
+    number,
+    one_of,
+    options,
+    steady,
+    text,
+    truth,
+    whole,
+)
+
+_COMMON = {"names": names, "rows": one_of(None, "named", "indexed")}
+_AUTO = {
+    "learner": one_of("auto"),
+    "loss": text,
+    "options": options,
+    "intercept": truth,
+    "low": maybe(number),
+    "high": maybe(number),
+    "full_features": whole,
+    "unit_known": truth,
+    **_COMMON,
+}
+_CLASSES = {
+    "learner": one_of("auto-multiclass"),
+    "classes": names,
+    "rounds": whole,
+    "cumulative_loss": number,
+    "options": lambda value: type(value) is dict,
+    "way_losses": lambda value: all_of(number)(value) and len(value) == 3,
+    "blend": lambda value: all_of(number)(value) and len(value) == 5,
+    **_COMMON,
+}
+_STEADY = ("v0", "drift", "wide", "radii", "full_spec", "prior")  # the lanes' constants
+# scalars that count or measure, and so are never below 0 …
+_POSITIVE = (
+    slots.ROUNDS, slots.UNIT, slots.LABELS, slots.LABEL_SQUARES, slots.RADIUS_SCALE, slots.ETA, slots.GAP, slots.SURPRISE,
+    slots.SURPRISES, slots.CLIPPED_LABELS, slots.HEAVY, slots.WEIGHT_SUM, slots.RANGE, slots.HAT_SQUARES, slots.TILDE_SQUARES,
+    slots.STEEPEST,
+)  # fmt: skip
+
+
+def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
+    """Refuse what is not the state of an Auto."""
+    check_header(header, {**_AUTO, "format": one_of(format)})
+    loss = losses.get(header["loss"], **header["options"])
+    plan = plan_for(loss, header["intercept"], header["low"] is not None, header["full_features"])
+    _schema(plan, arrays, None).check(arrays)
+
+
+def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tuple[str, ...]) -> None:
+    """Refuse what is not the state of an AutoMulticlass, whose `own` arrays have one layer a class."""
+    check_header(header, {**_CLASSES, "format": one_of(format)})
+    check_header(header["options"], {"intercept": truth, "full_features": whole})
+    _, _, aa, ab, bb = header["blend"]
+    if not (aa > 0.0 and bb > 0.0 and aa * bb > ab * ab):
+        raise BadInput("header 'blend'", header["blend"], "its precision must be positive definite")
+    plan = plan_for(losses.get("logistic"), header["options"]["intercept"], False, header["options"]["full_features"])
+    _schema(plan, arrays, own, len(header["classes"]) + 1).check(arrays)
+
+
+def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: int = 0) -> Schema:
+    """Everything looks like a fresh state's, but for the rows, one a feature."""
+    side, layers = padded(plan.full_features + 1), (() if own is None else (classes,))
+    largest = Schema({"full_p": Array((*layers, plan.full_lanes, side, side))})  # before anything of that size is made
+    largest.check({name: array for name, array in arrays.items() if name == "full_p"})
+    fresh = new_state(plan)._asdict()
+    described = {name: steady(array) if name in _STEADY else like(array) for name, array in fresh.items()}
+    rows = len(arrays["stat"]) if "stat" in arrays else 0
+    described |= {
+        "scalars": like(fresh["scalars"], **_limits(rows)),
+        "stat": Array(("rows", slots.STATS)),
+        "lanes": Array(("rows", fresh["lanes"].shape[1])),
+        "slot_of": Array(("ids",), "<i4", low=-1, high=rows - 1),
+        "dense": Array(("rows",), "<i8", low=0, high=rows - 1),
+        "dense_count": count((1,), most=rows),
+        "weight": like(fresh["weight"], low=0.0, high=2.0),
+        "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
+    }
+    for name in own or ():
+        described[name] = described[name]._replace(shape=(*layers, *described[name].shape))
+    return Schema(
+        described,
+        (
+            ("no row for the constant", lambda a: len(a["stat"]) > 0),
+            ("scalars: counts that are not whole", lambda a: _whole(np.atleast_2d(a["scalars"]))),
+            ("scalars: the classes saw different features", lambda a: len(np.unique(np.atleast_2d(a["scalars"])[:, slots.FEATURES])) == 1),
+            ("scalars: the labels' range is empty", lambda a: (a["scalars"][..., slots.LOW] <= a["scalars"][..., slots.HIGH]).all()),
+            ("slot_of: places beyond the features seen, or one of two features", _places),
+            ("dense: not the features that are counted as dense", _dense),
+            ("weight: they add up to nothing", lambda a: (a["weight"].sum(axis=-1) > 0.0).all()),
+            ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
+        ),
+    )
+
+
+def _limits(rows: int) -> dict[str, Any]:
+    low, high = np.full(slots.SCALARS, -LARGEST), np.full(slots.SCALARS, LARGEST)
+    low[list(_POSITIVE)] = 0.0
+    low[[slots.UNIT, slots.RADIUS_SCALE]] = 1e-300
+    low[slots.FEATURES], high[slots.FEATURES] = 1.0, rows
+    low[slots.FULL_ON], high[slots.FULL_ON] = 0.0, 1.0
+    high[slots.ROUNDS] = 2.0**53
+    high[slots.SURPRISE] = np.inf  # a loss beyond what a number holds is written down as that
+    return {"low": low, "high": high}
+
+
+def _whole(scalars: np.ndarray) -> bool:
+    counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
+    return bool((counts == np.floor(counts)).all())
+
+
+def _features(arrays: Any) -> int:
+    return int(arrays["scalars"].reshape(-1, slots.SCALARS)[0, slots.FEATURES])
+
+
+def _places(arrays: Any) -> bool:
+    """Every feature has a row of its own, among those in use and not the constant's."""
+    places = arrays["slot_of"][arrays["slot_of"] >= 0]
+    return bool((places > 0).all() and (places < _features(arrays)).all() and len(np.unique(places)) == len(places))
+
+
+def _dense(arrays: Any) -> bool:
+    """The list names each feature that counts as dense once: else it would grow past its room."""
+    listed = np.sort(arrays["dense"][: int(arrays["dense_count"][0])])
+    dense = np.flatnonzero(arrays["stat"][:, slots.COUNT] < 0.0)
+    return bool(np.array_equal(listed, dense[dense > 0]) and (listed < _features(arrays)).all())

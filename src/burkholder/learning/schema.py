@@ -1,0 +1,181 @@
+"""What the arrays and the header of a saved learner must be: said once, checked before anything is made of them.
+
+Compiled rounds trust their arrays: they follow an index without asking whether it is one. So a learner describes what it
+saves (type, shape, range, what an index may point at) and nothing that does not fit is ever handed out. Sizes are only
+compared with those of arrays that are there, so that no number in a file can ask for more memory than the file has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.suggestions import did_you_mean
+
+Arrays = Mapping[str, np.ndarray]
+# the types of numbers that a file may hold
+DTYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
+LARGEST = float(np.finfo(np.float64).max)
+
+
+class Array(NamedTuple):
+    """One array. An axis is a number, or a name: every axis of that name has the same length.
+
+    `low` and `high` include their ends, and may be arrays that say it place by place; `whole` numbers have no fraction;
+    `steady` is what never changes, compared bit for bit; `infinite` admits −inf too (the logarithm of nothing).
+    """
+
+    shape: tuple[int | str, ...]
+    dtype: str = "<f8"
+    low: Any = -LARGEST
+    high: Any = LARGEST
+    whole: bool = False
+    infinite: bool = False
+    steady: Any = None
+
+
+def like(array: np.ndarray, **changes: Any) -> Array:
+    """The description of an array of this type and shape."""
+    return Array(array.shape, array.dtype.newbyteorder("<").str)._replace(**changes)
+
+
+def steady(array: np.ndarray) -> Array:
+    """The description of an array that is always the same."""
+    return like(array, steady=array)
+
+
+def index(shape: tuple[int | str, ...], below: int, dtype: str = "<i8", none: bool = False) -> Array:
+    """Places in another array of so many rows; with `none`, −1 stands for no place."""
+    return Array(shape, dtype, low=-1 if none else 0, high=below - 1)
+
+
+def count(shape: tuple[int | str, ...] = (), dtype: str = "<i8", most: float = 2**53) -> Array:
+    """Numbers of things."""
+    return Array(shape, dtype, low=0, high=most, whole=True)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Everything a learner saves, by name, and rules over several arrays together: (what is wrong, whether it is right).
+
+    >>> pairs = Schema({"key": index(("pairs",), below=3), "value": Array(("pairs",), low=0.0)})
+    >>> pairs.check({"key": np.array([0, 2]), "value": np.array([0.5, 1.0])})
+    {'pairs': 2}
+    >>> pairs.check({"key": np.array([0, 3]), "value": np.array([0.5, 1.0])})
+    Traceback (most recent call last):
+        ...
+    burkholder.errors.BadInput: array 'key' = 3 cannot be used: its numbers must lie in [0, 2]
+    """
+
+    arrays: Mapping[str, Array]
+    rules: tuple[tuple[str, Callable[[Any], bool]], ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def check(self, arrays: Arrays) -> dict[str, int]:
+        """The length of every named axis; BadInput names the first array that does not fit."""
+        for name in arrays:
+            if name not in self.arrays:
+                raise BadInput(f"array {name!r}", "there", "this kind of learner has no such array")
+        sizes = dict(self.sizes)
+        for name, wanted in self.arrays.items():
+            if name not in arrays:
+                raise BadInput(f"array {name!r}", "missing", "every array of this kind of learner must be there")
+            _fits(name, arrays[name], wanted, sizes)
+        for wrong, holds in self.rules:
+            if not holds(arrays):
+                raise BadInput("arrays", wrong, "they do not fit together")
+        return sizes
+
+
+def _fits(name: str, array: np.ndarray, wanted: Array, sizes: dict[str, int]) -> None:
+    label = f"array {name!r}"
+    if array.dtype.newbyteorder("<").str != wanted.dtype:
+        raise BadInput(label, array.dtype.str, f"it must be of type {wanted.dtype}")
+    if array.ndim != len(wanted.shape):
+        raise BadInput(label, array.shape, f"it must have {len(wanted.shape)} axes")
+    for axis, size in zip(wanted.shape, array.shape):
+        if size != (sizes.setdefault(axis, size) if isinstance(axis, str) else axis):
+            expected = " × ".join(str(sizes.get(part, part) if isinstance(part, str) else part) for part in wanted.shape)
+            raise BadInput(label, array.shape, f"its shape must be {expected}")
+    if wanted.steady is not None and array.tobytes() != np.ascontiguousarray(wanted.steady).tobytes():
+        raise BadInput(label, "other numbers", "these numbers never change")
+    if wanted.dtype[1] == "b":
+        if array.size and array.view(np.uint8).max() > 1:
+            raise BadInput(label, "a byte that is no truth value", "it holds 0 and 1 alone")
+        return
+    good = (array >= wanted.low) & (array <= wanted.high)  # false for NaN
+    if wanted.infinite:
+        good |= array == -math.inf
+    if not good.all():
+        low, high = (np.broadcast_to(end, array.shape)[~good].reshape(-1)[0] for end in (wanted.low, wanted.high))
+        raise BadInput(label, array[~good].reshape(-1)[0].item(), f"its numbers must lie in [{low:g}, {high:g}]")
+    if wanted.whole and array.dtype.kind == "f" and (array != np.floor(array)).any():
+        raise BadInput(label, array[array != np.floor(array)].reshape(-1)[0].item(), "its numbers must be whole")
+
+
+# --- headers ------------------------------------------------------------------------------------------------------
+def number(value: Any) -> bool:
+    """A finite number, and no truth value."""
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def whole(value: Any) -> bool:
+    """A whole number from 0 to 2⁵³."""
+    return type(value) is int and 0 <= value <= 2**53
+
+
+def truth(value: Any) -> bool:
+    return type(value) is bool
+
+
+def text(value: Any) -> bool:
+    return type(value) is str
+
+
+def one_of(*known: Any) -> Callable[[Any], bool]:
+    """One of these, of the same type."""
+    return lambda value: any(type(value) is type(item) and value == item for item in known)
+
+
+def maybe(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """None, or that."""
+    return lambda value: value is None or kind(value)
+
+
+def all_of(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A list of that."""
+    return lambda value: type(value) is list and all(kind(item) for item in value)
+
+
+def name(value: Any) -> bool:
+    """What may name a feature or a class: text, a number, a truth value, or a tuple of such."""
+    return type(value) in (str, int, bool) or number(value) or (type(value) is tuple and all(name(part) for part in value))
+
+
+def names(value: Any) -> bool:
+    """A list of different names."""
+    return all_of(name)(value) and len(set(value)) == len(value)
+
+
+def options(value: Any) -> bool:
+    """Names with finite numbers."""
+    return type(value) is dict and all(type(name) is str and number(item) for name, item in value.items())
+
+
+def check_header(header: Any, kinds: Mapping[str, Callable[[Any], bool]]) -> None:
+    """Exactly these keys, each of its kind."""
+    if type(header) is not dict:
+        raise BadInput("header", type(header).__name__, "it must be a table of names and values")
+    for key in header:
+        if key not in kinds:
+            raise BadInput("header", key, f"{did_you_mean(key, kinds)}this kind of learner has no such key")
+    for key, kind in kinds.items():
+        if key not in header:
+            raise BadInput("header", key, "this key is missing")
+        if not kind(header[key]):
+            raise BadInput(f"header {key!r}", header[key], "this is not what stands there")
