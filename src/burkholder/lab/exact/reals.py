@@ -25,7 +25,7 @@ def rational(value: Number) -> Fraction:
 
 def shown(value: Number) -> str:
     """The number as a reader wants it: a float by its shortest decimal, everything else as it is."""
-    return repr(value) if isinstance(value, float) else str(rational(value))
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(rational(value))
 
 
 def z3() -> Any:
