@@ -97,7 +97,7 @@ def with_margin(
         return outcome, case, []
     points = [point]
     for margin in (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 20)):
-        outcome, _, better = decide(violation(margin), min(seconds, 0.3))  # a comfort, not worth long waits
+        outcome, _, better = decide(violation(margin), min(seconds, 2.0))  # a comfort, not worth long waits
         if outcome != "found" or better is None:
             break
         points.insert(0, better)
