@@ -43,7 +43,7 @@ class AutoMulticlass:
         self.rounds = 0
         self.cumulative_loss = 0.0
         self._mixing = loops.new_mixing(BLEND, np.zeros(3), 4)
-        self._tabled: tuple[Any, Any, Any, Any] = (None, None, None, None)
+        self._tabled: tuple[Any, Any, Any, loops.Tables] = (None, None, None, (None,) * 4)
         self._fit_work(1)
         for label in classes:
             self._add(label)
@@ -74,7 +74,7 @@ class AutoMulticlass:
             array[place] = array[0]
         self._places[label] = place
 
-    def _tables(self) -> tuple[Any, ...]:
+    def _tables(self) -> loops.Tables:
         """What the loop reads, made anew when an array was replaced."""
         if self._tabled[0] is not self._many or self._tabled[1] is not self._works or self._tabled[2] is not self._mixing:
             if len(self._mixing.margins) != len(self._many.scalars):
