@@ -87,7 +87,8 @@ class Experts(OnlineLearner):
     # --- the rounds ------------------------------------------------------------------------------------------
     @property
     def _loops(self) -> stream.Loops:
-        return stream.loops(type(self._state))
+        kind: Any = type(self._state)
+        return stream.loops(kind)
 
     def _with(self, names: tuple[str, ...]) -> tuple[Any, stream.Tally]:
         """State and tally with room for all these names; the learner's own when it knows them."""

@@ -247,7 +247,7 @@ OURS = Loops(*(compiled(entry, no_cfunc_wrapper=True) for entry in _ENTRIES))  #
 
 
 @cache
-def loops(record: type) -> Loops:
+def loops(record: Any) -> Loops:
     """The loops over the rule of that record. The cache on disk knows this package's sources and no others', so that
     a rule from elsewhere is compiled anew in each process."""
     if record.__module__.partition(".")[0] == "burkholder":
