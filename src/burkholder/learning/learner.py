@@ -216,10 +216,14 @@ class Learner:
             self._keep((), [])
             return out
         out = np.empty(len(targets))
-        for t in range(len(targets)):
-            row = (np.asarray(indices[indptr[t] : indptr[t + 1]], np.int64), values[indptr[t] : indptr[t + 1]])
-            out[t] = self.predict(row)
-            self.update(row, targets[t], float(weights[min(t, len(weights) - 1)]))
+        table, self.rows.table = self.rows.table, None  # these rows are what its reader made of lines
+        try:
+            for t in range(len(targets)):
+                row = (np.asarray(indices[indptr[t] : indptr[t + 1]], np.int64), values[indptr[t] : indptr[t + 1]])
+                out[t] = self.predict(row)
+                self.update(row, targets[t], float(weights[min(t, len(weights) - 1)]))
+        finally:
+            self.rows.table = table
         return out
 
     # --- what it knows of itself -------------------------------------------------------------------------
