@@ -81,7 +81,7 @@ def test_headers_are_exact() -> None:
     check_header({"rounds": 3, "names": ["a", 1]}, kinds)
     right = {"rounds": 3, "names": []}
     wrongs = [{**right, "rounds": odd} for odd in (3.0, True, -1, "3", None, 10**30)]
-    wrongs += [{**right, "names": odd} for odd in (["a", "a"], [None], "ab", {"a": 1})]
+    wrongs += [{**right, "names": odd} for odd in (["a", "a"], [None, None], [float("nan")], [[1]], "ab", {"a": 1})]
     for wrong in [*wrongs, {"rounds": 1}, {**right, "more": 0}, []]:
         with pytest.raises(BadInput):
             check_header(wrong, kinds)
