@@ -32,6 +32,7 @@ from burkholder.learning.schema import (
 )
 from burkholder.matrix import bet, bias, sign_flip, tangent
 from burkholder.matrix.general import MATRICES, SPARSE
+from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.rules import MIXTURE_RATES
 
@@ -150,7 +151,7 @@ def check_completion(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
-    """Refuse what is not the state of a MatrixLearner, but for the matrices of plays that wait: each is checked like any other X."""
+    """Refuse what is not the state of a MatrixLearner."""
     check_header(header, LEARNER)
     engine = {key: array for key, array in arrays.items() if not key.startswith("pending.")}
     rows, columns = header["shape"]
@@ -160,26 +161,30 @@ def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
         _check_entries(header, engine, np.arange(rows + columns) < rows, 3)
     else:
         _check_general(header, engine)
-    check_plays(
-        header["pending"], header["issued"], header["max_pending"], int(engine["totals"][0]), (number, lambda value: _matrix(value))
-    )
-    known = {f"pending.{id}.{part}" for id, _, _, words in header["pending"] for part in _PARTS.get(words if text(words) else "", ())}
-    for key, array in arrays.items():
-        if key not in engine and key not in known:
-            raise BadInput(f"array {key!r}", "there", "this kind of learner has no such array")
-        if key in known and array.dtype.kind not in ("iu" if key.endswith((".row", ".column")) else "f"):
-            raise BadInput(f"array {key!r}", array.dtype.str, "this is not the type of such numbers")
-    if known - arrays.keys():
-        raise BadInput("arrays", sorted(known - arrays.keys())[0], "every array of this kind of learner must be there")
+    check_plays(header["pending"], header["issued"], header["max_pending"], int(engine["totals"][0]), (number, _matrix))
+    listed: dict[str, Array] = {}
+    for id, _, _, words in header["pending"]:
+        listed |= {f"pending.{id}.{part}": array for part, array in _parts(id, words, rows, columns).items()}
+    Schema(listed).check({key: array for key, array in arrays.items() if key not in engine})
 
 
-_PARTS = {"factors": ("left", "right"), "dense": ("X",), "sparse": ("row", "column", "value")}
+def _parts(id: int, words: Any, rows: int, columns: int) -> dict[str, Array]:
+    """The arrays of a matrix that was played."""
+    within, nonzeros = {"low": -INPUT, "high": INPUT}, f"nonzeros of {id}"
+    if type(words) is list:
+        return {}
+    if words == "factors":
+        return {"left": Array((rows, f"width of {id}"), **within), "right": Array((columns, f"width of {id}"), **within)}
+    if words == "dense":
+        return {"X": Array((rows, columns), **within)}
+    ends = {name: Array((nonzeros,), "<i8", low=0, high=size - 1) for name, size in (("row", rows), ("column", columns))}
+    return {**ends, "value": Array((nonzeros,), **within)}
 
 
 def _matrix(value: Any) -> bool:
     """A matrix that was played, in words: what its arrays are, or an entry (i, j, w)."""
     entry = type(value) is list and len(value) == 3 and whole(value[0]) and whole(value[1]) and number(value[2])
-    return entry or (text(value) and value in _PARTS)
+    return entry or (text(value) and value in ("factors", "dense", "sparse"))
 
 
 def _id(value: Any) -> bool:
