@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning.encoding import storable
 from burkholder.learning.feature_maps import Parity
 from burkholder.learning.ledger import ROUNDS
 from burkholder.learning.rows import DIRECT, LARGEST, TOP, Row, Rows, check_finite
@@ -30,7 +29,6 @@ from burkholder.learning.schema import (
     whole,
 )
 from burkholder.learning.tickets import Played
-from burkholder.rounds.schema import book
 
 Arrays = dict[str, np.ndarray]
 State = tuple[dict[str, Any], Arrays]
@@ -98,9 +96,20 @@ def checked_row(kind: Any, keys: Any, values: np.ndarray) -> Row:
     return Row(kind, keys, values)
 
 
+def book() -> Array:
+    """The ledger: sums of sizes, and numbers of rounds."""
+    low = np.zeros(ledger.SLOTS)
+    low[[ledger.LOSS, ledger.LOSS_LOW]] = -LARGEST  # a loss of one's own may be below 0
+    high = np.full(ledger.SLOTS, LARGEST)
+    high[ledger.ROUNDS] = 2.0**53
+    return Array((ledger.SLOTS,), low=low, high=high)
+
+
 # --- learners -------------------------------------------------------------------------------------------------
 def learner_out(learner: Any) -> State:
     """A learner in words and arrays; parts that are the user's own code are marked and must be handed to `load`."""
+    from burkholder.learning.encoding import storable  # it knows every function by name; most runs need none
+
     loss_is_data = learner.loss.compiled
     by_name = learner.requested is not None and storable(learner.options)
     function: Any = {"given": learner.function.name}

@@ -8,7 +8,6 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
-from burkholder.learning import ledger
 from burkholder.learning.schema import LARGEST, Array, Arrays, Schema
 from burkholder.rounds import layout
 
@@ -17,15 +16,6 @@ _POSITIVE = (
     layout.LEANED, layout.MOVED, layout.DRIFTED,
 )  # fmt: skip
 _COUNTS = (layout.DEAD, layout.DIM)
-
-
-def book() -> Array:
-    """The ledger: sums of sizes, and numbers of rounds."""
-    low = np.zeros(ledger.SLOTS)
-    low[[ledger.LOSS, ledger.LOSS_LOW]] = -LARGEST  # a loss of one's own may be below 0
-    high = np.full(ledger.SLOTS, LARGEST)
-    high[ledger.ROUNDS] = 2.0**53
-    return Array((ledger.SLOTS,), low=low, high=high)
 
 
 def check_linear(arrays: Arrays, width: int, atoms: int, most: int) -> None:
