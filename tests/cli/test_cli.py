@@ -294,11 +294,13 @@ def test_an_absent_command_does_not_break_the_others(monkeypatch):
 
 
 def test_list():
+    from burkholder.experts import METHODS
     from burkholder.functions import CATALOGUE
     from burkholder.losses import LOSSES
 
     names = json.loads(invoke("list", "--json").stdout)
     assert names["functions"].keys() == CATALOGUE.keys() and names["losses"].keys() == LOSSES.keys()
+    assert names["expert rules"].keys() == METHODS.keys()
     assert {"auto", "adagrad", "square-function"} <= names["learners"].keys()
     assert all(about.strip() for group in names.values() for about in group.values())
     text = invoke("list").stdout
