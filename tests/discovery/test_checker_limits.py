@@ -14,6 +14,7 @@ from burkholder.discovery import Problem, problem, suggest
 from burkholder.errors import BadInput
 
 SIX = "+".join(f"x{i}" for i in range(6))
+DECOUPLED = {"martingale": "dyadic", "target": "x**4 - C*y**4", "statistic": {"x": "e1*d", "y": "e2*d"}}
 PATIENCE = 20.0  # seconds of work: a guard against hanging, not a measure of speed
 
 
@@ -97,7 +98,7 @@ def test_a_name_stands_for_one_thing(stated: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("stated", "words"), [
-    ({"martingale": "dyadic", "target": "x**4 - C*y**4", "statistic": {"x": "e1*d", "y": "e2*d"}}, "d chosen before the round from everything seen, every earlier sign"),
+    (DECOUPLED, "d chosen before the round from everything seen, every earlier sign"),
     ({"martingale": "general", "target": "x - C*s", "statistic": {"x": "e*a", "s": "a**2"}}, "independent of the signs of the round"),
     ({"martingale": "smooth", "norm": "x**4 + y**4", "p": 4}, "(‖x+h‖² + ‖x-h‖²)/2 ≤ ‖x‖² + 3·‖h‖²"),
     ({"martingale": "logarithmic", "target": "x**2/2", "power": 1}, "≤ 3·E[log(m/λ)]"),

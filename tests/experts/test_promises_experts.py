@@ -132,7 +132,7 @@ def test_no_number_is_below_the_true_regret(kind, loss, options, stream):
     learner = LEARNERS[kind](loss, options)
     learner.admit(("a", "b", "c"))
     watch, waiting = Watch(learner), []
-    for t, ((x, y, weight, late), label) in enumerate(zip(stream, targets(learner, [round[1] for round in stream]))):
+    for t, ((x, _, weight, late), label) in enumerate(zip(stream, targets(learner, [round[1] for round in stream]))):
         ticket = learner.play(dict(zip("abc", x)))
         full = widened(learner, ticket)
         if late:

@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused(method):
     learner.run(x, y)
     header, arrays = learner.state_dict()
     for wrong in ({"head": -1.0}, {"rate": 0.1}, {"method": "folow the leader"}):
-        with pytest.raises(BadInput, match="did you mean" if "method" in wrong else ""):
+        with pytest.raises(BadInput, match="did you mean" if "method" in wrong else None):
             Experts("absolute", **{"method": method, **wrong})
     with pytest.raises(BadInput):
         register(RULE._replace(record=tuple))

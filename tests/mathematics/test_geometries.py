@@ -7,7 +7,8 @@ import pytest
 
 from burkholder import geometries
 from burkholder.errors import BadInput
-from burkholder.functions.base import wide
+from burkholder.functions import CATALOGUE
+from burkholder.functions.base import BurkholderFunction, wide
 from burkholder.geometries import Euclidean, Group, Mahalanobis, PNorm, Schatten, Supremum
 
 NORMS = [
@@ -109,3 +110,10 @@ def test_names():
     assert geometries.get("l2") == Euclidean()
     assert geometries.get("l4") == PNorm(4.0)
     assert geometries.get(PNorm(3.0)) == PNorm(3.0)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in CATALOGUE.items() if entry.make().has_ball])
+def test_the_longest_side_is_the_largest_coordinate_of_a_comparator(name):
+    function, dim = CATALOGUE[name].make(), CATALOGUE[name].dims[-1]
+    searched = BurkholderFunction.longest_side(function, dim)
+    assert searched <= function.longest_side(dim) * (1 + 1e-12)

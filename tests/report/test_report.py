@@ -58,7 +58,6 @@ def _session(
         options=list(options),
         radius=None,
         passes=1,
-        dtype="float64",
         predictions=None,
         quiet=True,
         recorder=recorder,
@@ -142,7 +141,6 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
         options=["radius=3"],
         radius=None,
         passes=1,
-        dtype="float64",
         predictions=None,
         quiet=True,
     )

@@ -39,10 +39,11 @@ def _learn(*arguments: Any) -> None:
 READ = ("--target", "label", "--positive", "yes", "--categorical", "code")
 
 
-@pytest.fixture(params=["auto", "adagrad"])
+@pytest.fixture(params=["auto", "adagrad", "strongly-convex"])
 def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     data = _table(tmp_path / "one.csv", LINES * 5)
-    _learn(data, *READ, "--learner", request.param, "--save", tmp_path / "model.bk")
+    loss = ("--loss", "squared", "--option", "bound=2") if request.param == "strongly-convex" else ()
+    _learn(data, *READ, "--bits", "4", "--learner", request.param, *loss, "--save", tmp_path / "model.bk")
     return tmp_path / "model.bk"
 
 

@@ -103,3 +103,12 @@ def test_the_table_must_be_addressable(tmp_path):
     path.write_text("1 |a b\n")
     with pytest.raises(BadInput, match="bits"):
         rows(path, bits=40)
+
+
+@pytest.mark.parametrize("line", ["1 |n:1e300 a:1e300", "1 |n:0 a:" + "9" * 400, "1 |n:2 a:" + "9" * 308 + "0.5"])
+def test_what_overflows_with_its_scale_is_refused(tmp_path, line):
+    path = tmp_path / "a.vw"
+    path.write_text(f"-1 | b\n{line}\n")
+    with pytest.raises(BadLine, match="line 2"):
+        rows(path)
+    assert [line for *_, line in rows(path, skip_bad=True)] == [1]

@@ -62,6 +62,7 @@ OWN = (
     "likelihood",
 )
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
+Tables = tuple[Any, Any, Any, Any]  # of the plan, of the mixing, and of every class's state and scratch
 LEAST = 1e-13  # no class is given less
 
 
@@ -188,7 +189,7 @@ def run_classes(  # type: ignore[no-untyped-def]
             state.scalars[ROUNDS] += 1.0
 
 
-def tables_of(plan: Plan, mixing: Mixing, many: Any, works: Any) -> tuple[Any, ...]:
+def tables_of(plan: Plan, mixing: Mixing, many: Any, works: Any) -> Tables:
     """What the loop reads, for every class there is room for; whoever asks keeps the arrays behind it."""
     classes = range(len(many.scalars))
     return table(plan), table(mixing), table(*[one_of(many, c) for c in classes]), table(*[_one_work(works, c) for c in classes])
@@ -204,9 +205,7 @@ def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
     return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
 
 
-def learn_classes(
-    tables: tuple[Any, ...], known: int, rows: kernel.Rows, label: Any, weight: Any
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
     it is learned."""
     labels = plain(label, np.int64)
@@ -215,7 +214,7 @@ def learn_classes(
     return found, paid
 
 
-def predict_classes(tables: tuple[Any, ...], known: int, rows: kernel.Rows) -> NDArray[np.float64]:
+def predict_classes(tables: Tables, known: int, rows: kernel.Rows) -> NDArray[np.float64]:
     """A row of probabilities, of the classes 1, …, known, for each of the rows; what was learned stays as it is, bit for bit."""
     indptr, indices, values = kernel.plain_rows(rows)
     likely, nothing = np.empty((len(indptr) - 1, known)), np.empty(0)

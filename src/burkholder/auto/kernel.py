@@ -242,7 +242,7 @@ def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
         add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, losses[t])
 
 
-def learn_rows(tables: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def learn_rows(tables: tuple[Any, Any, Any], loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(predictions, losses) of rows (indptr, indices, values), each predicted before its label is learned; labels and losses in
     internal units, predictions in the target's own. The arrays that `tables` name must have room for what the rows bring."""
     labels = plain(y, np.float64)
@@ -251,7 +251,7 @@ def learn_rows(tables: Any, loss: Any, rows: Rows, y: Any, weight: Any) -> tuple
     return yhat, losses
 
 
-def predict_rows(tables: Any, loss: Any, rows: Rows) -> NDArray[np.float64]:
+def predict_rows(tables: tuple[Any, Any, Any], loss: Any, rows: Rows) -> NDArray[np.float64]:
     """Predictions of rows (indptr, indices, values), in the target's own units; the state stays as it is, bit for bit."""
     indptr, indices, values = plain_rows(rows)
     yhat = np.empty(len(indptr) - 1)

@@ -61,8 +61,9 @@ def attach(rule: Rule) -> Rule:
     for name in rule.per_expert:
         if name not in getattr(rule.record, "_fields", ()):
             raise BadInput("method", rule.name, f"its record has no field {name!r}")
-    pieces = {part: getattr(rule, part) for part in ("predict", "update", "weights")}
-    rule = rule._replace(**{part: f if hasattr(f, "py_func") else register_jitable(f) for part, f in pieces.items()})
+    for piece in (rule.predict, rule.update, rule.weights):
+        if not hasattr(piece, "py_func"):
+            register_jitable(piece)  # the function stays as it is, and compiled code may call it
     RULES[rule.record], PER_EXPERT[rule.record] = rule, rule.per_expert
     return rule
 

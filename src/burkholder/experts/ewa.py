@@ -54,8 +54,8 @@ def start(experts: int, limit: float, rate: float, linear: bool = True) -> EWA:
 
 def promise(state: EWA, gain: np.ndarray) -> Tilted:
     """ln mean W ≤ (η²/8)·Σrange²."""
-    eta = np.array([state.rate])
-    return Tilted(1.0, eta, np.zeros((1, gain.size)), eta**2 / 8.0 * state.ranges[0], np.zeros(gain.size), gain)
+    mass = np.array([state.rate / 8.0 * float(state.ranges[0]) * state.rate])
+    return Tilted(1.0, np.array([state.rate]), np.zeros((1, gain.size)), mass, np.zeros(gain.size), gain)
 
 
 RULE = attach(

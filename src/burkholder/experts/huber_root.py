@@ -48,14 +48,14 @@ class HuberRoot(NamedTuple):
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
 
 
-def start(experts: int, limit: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
-    """A fresh state; `limit` is the slope's; 0 means unknown (then use 48 rates).
+def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
+    """A fresh state; `lipschitz` 0 means unknown (then use 48 rates).
 
-    >>> start(4, limit=2.0).log_w.shape
+    >>> start(4, lipschitz=2.0).log_w.shape
     (24, 4, 4)
     """
-    known = limit > 0.0
-    scale = np.array([limit, 0.0, limit])
+    known = lipschitz > 0.0
+    scale = np.array([lipschitz, 0.0, lipschitz])
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),

@@ -69,12 +69,12 @@ class Tilted(NamedTuple):
             if self.unit == 0.0:  # the weights have not moved: what they never saw is all there is
                 return finite(np.max(self.unseen) if w is None else w @ self.unseen)
             if w is None:  # each rate's bound is convex in w, hence largest at an expert
-                worst = np.max(self.unit * (self.cost / self.rates[:, None]) + self.unseen, axis=1)
-                sizes = worst + self.unit * ((math.log(d) + mass) / self.rates)
+                each = self.unit * ((self.cost + divergence(np.eye(1, d)[0]) + mass[:, None]) / self.rates[:, None]) + self.unseen
+                sizes = np.max(each, axis=1)
             else:
                 on = w > 0
                 cost = self.cost[:, on] @ w[on]
-                sizes = self.unit * ((cost + divergence(w) + mass) / self.rates) + w @ self.unseen
+                sizes = self.unit * ((cost + divergence(w) + mass) / self.rates) + w[on] @ self.unseen[on]
             return min(map(finite, sizes.tolist()), default=math.inf)
 
     def promised(self, w: Mix) -> float:
@@ -115,7 +115,7 @@ class Polynomial(NamedTuple):
 
     def _at(self, w: Mix, potential: float) -> float:
         sizes = self.unit * np.sqrt(self.q * potential)
-        return finite(np.max(sizes) if w is None else w[w > 0] @ sizes[w > 0])
+        return finite(float(np.max(sizes) if w is None else w[w > 0] @ sizes[w > 0]))
 
     def promised(self, w: Mix) -> float:
         return self._at(w, self.growth)

@@ -99,6 +99,9 @@ class _Members(BurkholderFunction):
     def has_bound(self) -> bool:
         return all(member.has_bound for member in self.members)
 
+    def longest_side(self, dim: int) -> float:
+        return self.members[0].longest_side(dim)
+
     def own_radius(self) -> float | None:
         """The largest ball that every member states a bound over."""
         radii = [member.own_radius() for member in self.members]

@@ -96,6 +96,16 @@ class BurkholderFunction:
         """The radius of the function's own ball of comparators; None when its class needs no radius, or has none."""
         return None
 
+    def longest_side(self, dim: int) -> float:
+        """The largest |w_i| among comparators of size 1 (of its own class, where that needs no radius)."""
+        size, longest, side = None if self.own_radius() is None else 1.0, 0.0, np.zeros(dim)
+        for i in range(dim):
+            for sign in (1.0, -1.0):
+                side[i] = sign
+                longest = max(longest, self.support(side, size))
+            side[i] = 0.0
+        return longest
+
     def comparator_class(self) -> Comparators:
         """Whom the headline numbers of a certificate are about."""
         if not self.has_ball:

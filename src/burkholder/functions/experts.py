@@ -101,6 +101,9 @@ class ExpertAdvice(BurkholderFunction):
 
     comparator_norm = "w in the simplex"
 
+    def longest_side(self, dim: int) -> float:
+        return 1.0
+
     def ball(self, radius: float | None, tau: Tau) -> float:
         """A over the whole simplex: attained at a single expert."""
         d = np.shape(tau[1])[-1]

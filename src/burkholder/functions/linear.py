@@ -129,6 +129,9 @@ class Linear(BurkholderFunction):
     def comparator_norm(self) -> str:  # type: ignore[override]
         return self.geometry.dual_name
 
+    def longest_side(self, dim: int) -> float:
+        return self.geometry.longest_side
+
     def own_radius(self) -> float | None:
         own = self.default_radius()
         return 1.0 if own is None else own

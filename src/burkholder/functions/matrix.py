@@ -191,6 +191,9 @@ class MatrixPrediction(BurkholderFunction):
     comparator_space = "⟨W, X⟩"
     comparator_norm = "‖W‖_Σ"
 
+    def longest_side(self, dim: int) -> float:
+        return 1.0
+
     def own_radius(self) -> float | None:
         return float(self.radius)
 

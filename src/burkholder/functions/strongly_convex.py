@@ -80,6 +80,9 @@ class StronglyConvex(BurkholderFunction):
     comparator_norm = "‖w‖₂"
     needs_curvature = True
 
+    def longest_side(self, dim: int) -> float:
+        return 1.0
+
     def own_radius(self) -> float | None:
         return 1.0
 

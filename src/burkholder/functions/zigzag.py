@@ -111,6 +111,9 @@ class ZigZag(BurkholderFunction):
     def comparator_norm(self) -> str:  # type: ignore[override]
         return f"‖w‖_{conjugate(self.p):.4g}"
 
+    def longest_side(self, dim: int) -> float:
+        return 1.0
+
     def own_radius(self) -> float | None:
         return float(self.radius)
 

@@ -67,7 +67,8 @@ def table(*records: Any) -> Any:
     """The tables of records of one kind, one after another: numbers as they are, arrays as their address and lengths."""
     if PLAIN:
         return records
-    fields = list(layout(type(records[0]))[0].values())
+    kind: Any = type(records[0])
+    fields = list(layout(kind)[0].values())
     return np.array([entry for record in records for value, (_, kind) in zip(record, fields) for entry in _entries(value, kind)], np.int64)
 
 
@@ -115,7 +116,7 @@ place: Any = register_jitable(lambda array: array) if PLAIN else intrinsic(_plac
 class _Fields(AttributeTemplate):
     key = Named
 
-    def generic_resolve(self, kind, attr):
+    def generic_resolve(self, kind, attr):  # type: ignore[override]
         return layout(kind.record)[0][attr][1]
 
 

@@ -119,4 +119,5 @@ def _registered(function: F, options: dict[str, Any]) -> F:
 
 def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
     """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
-    return extending.overload(function, jit_options=_UNFINISHED, **options)
+    known: Any = _UNFINISHED
+    return extending.overload(function, jit_options=known, **options)

@@ -89,8 +89,8 @@ class _Set(AbstractTemplate):
 
 def _indices(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
     if isinstance(kind, types.BaseTuple):
-        items = cgutils.unpack_tuple(builder, value)
-        return [context.cast(builder, item, type_, types.intp) for item, type_ in zip(items, kind)]
+        parts: Any = kind
+        return [context.cast(builder, item, part, types.intp) for item, part in zip(cgutils.unpack_tuple(builder, value), parts)]
     return [context.cast(builder, value, kind, types.intp)]
 
 

@@ -35,7 +35,7 @@ class Bias(NamedTuple):
 def start() -> Bias:
     """No rating seen yet."""
     speeds = np.array(FORGETTING)
-    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, huber_root.start(len(speeds), limit=2.0))
+    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, huber_root.start(len(speeds), 2.0))
 
 
 def with_nodes(bias: Bias, nodes: int) -> Bias:

@@ -40,7 +40,6 @@ class TauState:
         self._g, self._g_low, self._moved = np.zeros(0), np.zeros(0), np.zeros(0)
         self._leaned = self._moved_norm = 0.0
         self._tau: Tau = ()
-        self._reaches: dict[int, float] = {}
         if dim:
             self.grow(dim)
 
@@ -220,15 +219,8 @@ class TauState:
             moved=moved,
             drift=drift,
             moved_norm=rounding.more(self._moved_norm, rounds + 4096.0),
-            drift_norm=self._reach() * float(drift.sum()) if self.function.has_ball else 0.0,
+            drift_norm=1.0001 * self.function.longest_side(len(drift)) * float(drift.sum()) if self.function.has_ball else 0.0,
         )
-
-    def _reach(self) -> float:
-        """The largest |w_i| among comparators of size 1."""
-        dim = max(self.dim, 1)
-        if dim not in self._reaches:
-            self._reaches[dim] = max(self._support(sign * unit) for unit in np.eye(dim) for sign in (1.0, -1.0))
-        return self._reaches[dim]
 
     def take_sums(self, dim: int, tau: Tau, parts: list[TauState], placed: list[Callable[[np.ndarray], np.ndarray]]) -> None:
         """Become the sum of several states; `placed` puts each one's coordinates where they go here."""

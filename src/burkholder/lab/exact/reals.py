@@ -25,7 +25,7 @@ def rational(value: Number) -> Fraction:
 
 def shown(value: Number) -> str:
     """The number as a reader wants it: a float by its shortest decimal, everything else as it is."""
-    return repr(value) if isinstance(value, float) else str(rational(value))
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(rational(value))
 
 
 def z3() -> Any:
@@ -95,7 +95,7 @@ def with_margin(
         return outcome, case, []
     points = [point]
     for margin in (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 20)):
-        outcome, _, better = decide(violation(margin), min(seconds, 0.3))  # a comfort, not worth long waits
+        outcome, _, better = decide(violation(margin), min(seconds, 2.0))  # a comfort, not worth long waits
         if outcome != "found" or better is None:
             break
         points.insert(0, better)

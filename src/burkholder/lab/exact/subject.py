@@ -54,8 +54,6 @@ def objection(function: Any) -> str | None:
     found = next((how for known, how in BUILT.items() if known is kind), None)  # a metaclass may answer == as it likes
     if found is None:
         return f"{kind.__name__} is not a class that a proof exists for: proofs are about the very functions of the catalogue"
-    if changed := seal.altered():
-        return f"{changed[0]} was changed since it was imported: proofs are about the mathematics as it was written"
     build, read = found
     own = vars(function)
     if type(own) is not dict:
@@ -63,6 +61,8 @@ def objection(function: Any) -> str | None:
     for name, value in own.items():
         if name not in WORDS and not _plain(value):
             return f"{name} of this object is not a plain constant"
+    if changed := seal.altered():
+        return f"{changed[0]} was changed since it was imported: proofs are about the mathematics as it was written"
     try:
         again = vars(build(function))
     except Exception as trouble:  # what the constructor refuses has no proof

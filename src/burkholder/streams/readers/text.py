@@ -171,9 +171,9 @@ class TextReader(Reader):
             spelled = bytes(self.view[start:stop])
             number = float(spelled)
             if which == VALUE:
-                number *= batch.values[slot]  # the parser left the factor in its place
+                number *= float(batch.values[slot])  # the parser left the factor in its place
             (batch.values, batch.y, batch.weight)[which][slot] = number
-            if abs(number) == math.inf:
+            if not math.isfinite(number):
                 row = int(np.searchsorted(batch.indptr, slot, "right")) - 1 if which == VALUE else slot
                 if row not in self._dropped:
                     self._dropped.append(row)
