@@ -30,7 +30,7 @@ import peers
 peers.one_core()
 
 import synthetic
-from burkholder.streams.engine import open_learner
+from burkholder.learning.factory import named_learner
 from burkholder.streams.readers import Batch, batches
 from burkholder.streams.readers.binary import write
 
@@ -38,9 +38,9 @@ LEARNERS = ["adagrad", "adagrad-norm", "square-function"]
 RADIUS = {"adagrad": 0.1, "adagrad-norm": 40.0, "square-function": 100.0}  # beside the defaults
 
 
-def ours(name: str, stream: Iterable[Batch], dtype: str = "float64", radius: float | None = None) -> peers.Timed:
+def ours(name: str, stream: Iterable[Batch], radius: float | None = None) -> peers.Timed:
     """One pass: read, predict, learn."""
-    learner = open_learner(name, "logistic", {} if radius is None else {"radius": radius}, dtype)
+    learner = named_learner(name, "logistic", {} if radius is None else {"radius": radius})
     start, processor = time.perf_counter(), time.process_time()
     for batch in stream:
         learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
@@ -97,8 +97,7 @@ def main() -> None:
     if not stored.exists():
         write(stored, batches(files["libsvm"], intercept=True), constant=True)
     for name in [*given.learners, "auto"]:  # compile, or load from the cache, before any clock starts
-        for dtype in ("float64", "float32"):
-            ours(name, opened(small["libsvm"]), dtype)
+        ours(name, opened(small["libsvm"]))
     rows: list[dict[str, object]] = []
 
     def add(work: str, program: str, run: peers.Timed, against: float | None) -> None:
@@ -155,10 +154,9 @@ def main() -> None:
         runs = [ours(name, opened(files["libsvm"]), radius=radius) for _ in range(given.repeat)]
         add("text", label, peers.best(runs), text_time)
     for name, radius in kinds:
-        for dtype in ("float64", "float32"):
-            label = name if radius is None else f"{name}, radius {radius:g}"
-            runs = [ours(name, opened(stored), dtype, radius) for _ in range(given.repeat)]
-            add("binary", f"{label}, {dtype}", peers.best(runs), cache_time)
+        label = name if radius is None else f"{name}, radius {radius:g}"
+        runs = [ours(name, opened(stored), radius) for _ in range(given.repeat)]
+        add("binary", label, peers.best(runs), cache_time)
     for path, work, against in ((files["libsvm"], "text", text_time), (stored, "binary", cache_time)):
         add(work, "reading alone", peers.best([reading(path) for _ in range(given.repeat)]), against)
     part = [batch.copy() for batch, _ in zip(opened(stored), range(1 << 3))]

@@ -1,10 +1,13 @@
-"""The Python of README and docs runs as printed, in order, given the data that a page says the reader has."""
+"""The Python of README and docs runs as printed, in order, given the data that a page says the reader has; the map is true."""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shutil
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import burkholder as bk
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
@@ -84,3 +88,33 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
         if page == "docs/experts.md" and "ModelExperts" in block:
             names |= {"x": {"load_yesterday": 1.0}, "y": 2.5}
         exec(compile(block, f"{page} block {place}", "exec"), names)
+
+
+def test_the_map_names_files_that_exist():
+    """Every path in CONTRIBUTING.md, from the root, the package or a package in it; and the way of a row has ten hops."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./]+(?:\.py|/))`", text)
+    assert len(named) > 20
+    for path in named:
+        assert (ROOT / path).exists() or (ROOT / "src/burkholder" / path).exists() or (ROOT / "src" / path).exists(), path
+    hops = re.findall(r"^\| (\d+) \| .* \| `([\w/]+\.py)` \|$", text, re.MULTILINE)
+    assert [int(number) for number, _ in hops] == list(range(1, 11)) and len({path for _, path in hops}) == 10
+
+
+def test_a_row_passes_every_hop_of_the_map(tmp_path):
+    """The files of the map are those that run when a row is learned: each is imported by that very command."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    hops = re.findall(r"^\| \d+ \| .* \| `([\w/]+)\.py` \|$", text, re.MULTILINE)
+    command = re.search(r"^`burkholder (learn prices\.csv .*?)`", text, re.MULTILINE)
+    assert command is not None
+    (tmp_path / "prices.csv").write_text("size,price\n3,7\n2,5\n4,9\n")
+    code = "import sys\nfrom burkholder.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules, sep='\\n')\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command[1].split(), "--quiet"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {"burkholder." + hop.replace("/", ".") for hop in hops} <= set(done.stdout.split())

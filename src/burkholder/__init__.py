@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-# Public name -> module that holds it. Nothing heavy is imported before it is used.
+# Public name -> module that holds it; a package holds itself. Nothing heavy is imported before it is used.
 _PUBLIC: dict[str, str] = {
     "AdaptiveParameterFree": "functions",
     "Assumption": "learning.certificate",
@@ -22,6 +21,7 @@ _PUBLIC: dict[str, str] = {
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
+    "Comparators": "learning.certificate",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
     "Found": "discovery.result",
@@ -35,6 +35,7 @@ _PUBLIC: dict[str, str] = {
     "MissingExtra": "errors",
     "ModelExperts": "experts.models",
     "NotFound": "discovery.program",
+    "OnlineLearner": "learning.protocol",
     "ParameterFree": "functions",
     "Parity": "learning.feature_maps",
     "PlainFunction": "functions",
@@ -42,9 +43,11 @@ _PUBLIC: dict[str, str] = {
     "Problem": "discovery.problems",
     "ProofCertificate": "discovery.result",
     "Report": "lab.verdicts",
+    "Run": "learning.runs",
     "Smoothness": "functions",
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
+    "Ticket": "learning.tickets",
     "Verdict": "lab.verdicts",
     "Witness": "lab.verdicts",
     "ZigZag": "functions",
@@ -66,16 +69,86 @@ _PUBLIC: dict[str, str] = {
     "suggest": "discovery.statistics",
     "tight": "lab.necessary",
     "verify": "lab.verify",
+    "geometries": "geometries",
+    "losses": "losses",
 }
 
+if TYPE_CHECKING:  # the same table, as type checkers read it
+    from burkholder import geometries as geometries
+    from burkholder import losses as losses
+    from burkholder.auto import Auto as Auto
+    from burkholder.auto import AutoMulticlass as AutoMulticlass
+    from burkholder.discovery.problems import Problem as Problem
+    from burkholder.discovery.program import NotFound as NotFound
+    from burkholder.discovery.result import Found as Found
+    from burkholder.discovery.result import ProofCertificate as ProofCertificate
+    from burkholder.discovery.search import discover as discover
+    from burkholder.discovery.statistics import suggest as suggest
+    from burkholder.errors import BadInput as BadInput
+    from burkholder.errors import BadLine as BadLine
+    from burkholder.errors import BurkholderError as BurkholderError
+    from burkholder.errors import MissingExtra as MissingExtra
+    from burkholder.experts.hindsight import best_convex as best_convex
+    from burkholder.experts.learner import Experts as Experts
+    from burkholder.experts.models import ModelExperts as ModelExperts
+    from burkholder.functions import CATALOGUE as CATALOGUE
+    from burkholder.functions import AdaptiveParameterFree as AdaptiveParameterFree
+    from burkholder.functions import BurkholderFunction as BurkholderFunction
+    from burkholder.functions import ExpertAdvice as ExpertAdvice
+    from burkholder.functions import GradientMixture as GradientMixture
+    from burkholder.functions import Linear as Linear
+    from burkholder.functions import MatrixPrediction as MatrixPrediction
+    from burkholder.functions import ParameterFree as ParameterFree
+    from burkholder.functions import PlainFunction as PlainFunction
+    from burkholder.functions import PrintedParameterFree as PrintedParameterFree
+    from burkholder.functions import Smoothness as Smoothness
+    from burkholder.functions import SquareFunction as SquareFunction
+    from burkholder.functions import StronglyConvex as StronglyConvex
+    from burkholder.functions import ZigZag as ZigZag
+    from burkholder.functions import combine as combine
+    from burkholder.functions import minimum as minimum
+    from burkholder.functions import softmax as softmax
+    from burkholder.lab.inequalities import inequality as inequality
+    from burkholder.lab.matrix_square import matrix_square as matrix_square
+    from burkholder.lab.necessary import tight as tight
+    from burkholder.lab.sharp import sharp as sharp
+    from burkholder.lab.verdicts import Report as Report
+    from burkholder.lab.verdicts import Verdict as Verdict
+    from burkholder.lab.verdicts import Witness as Witness
+    from burkholder.lab.verify import verify as verify
+    from burkholder.learning.audit import Audit as Audit
+    from burkholder.learning.certificate import Assumption as Assumption
+    from burkholder.learning.certificate import Certificate as Certificate
+    from burkholder.learning.certificate import Comparators as Comparators
+    from burkholder.learning.certificate import Guarantee as Guarantee
+    from burkholder.learning.feature_maps import Parity as Parity
+    from burkholder.learning.learner import Learner as Learner
+    from burkholder.learning.merging import merge as merge
+    from burkholder.learning.protocol import OnlineLearner as OnlineLearner
+    from burkholder.learning.runs import Run as Run
+    from burkholder.learning.tickets import Ticket as Ticket
+    from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
+    from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.storage import BadFile as BadFile
+    from burkholder.storage import load as load
+    from burkholder.storage import save as save
+    from burkholder.streams.readers import Batch as Batch
+    from burkholder.streams.readers import batches as batches
+    from burkholder.streams.readers import feature_index as feature_index
+    from burkholder.streams.readers import open_reader as open_reader
+    from burkholder.streams.readers import read as read
+else:
+    __all__ = ["__version__", *_PUBLIC]
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        value = getattr(importlib.import_module(f"burkholder.{_PUBLIC[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name not in _PUBLIC:
+            raise AttributeError(f"module 'burkholder' has no attribute {name!r}")
+        import importlib
+
+        module = importlib.import_module(f"burkholder.{_PUBLIC[name]}")
+        value = module if name == _PUBLIC[name] else getattr(module, name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'burkholder' has no attribute {name!r}")
 
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discover": ("discover", "discover"),
     "check": ("discover", "check"),
     "list": ("listing", "list_names"),
+    "warm": ("warm", "warm"),
 }
 
 

@@ -23,11 +23,10 @@ def bound(
 ) -> None:
     """What regret is promised over n rounds, against every comparator of this radius."""
     from burkholder.cli.console import emit
-    from burkholder.cli.options import parsed, split
+    from burkholder.cli.options import parsed
     from burkholder.cli.promise import promised
 
-    for_loss, for_learner = split(parsed(option or []), loss)
-    result = promised(learner, loss, rounds, norm, radius, features, for_loss, for_learner)
+    result = promised(learner, loss, rounds, norm, radius, features, parsed(option or []))
     if json:
         emit(result)
         return

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
 
 
 def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False) -> None:
-    """Learners, losses, functions and file formats, with one line each."""
+    """Learners, losses, functions, expert rules and file formats, with one line each."""
     from burkholder import functions, losses
     from burkholder.cli.console import emit
+    from burkholder.experts import METHODS
+    from burkholder.learning.factory import AUTO
     from burkholder.streams.readers.detect import FORMATS
 
     catalogue = {name: entry.about for name, entry in functions.CATALOGUE.items()}
     names = {
         "learners": {
-            "auto": "nothing to tune: several learners side by side, aggregated with a guarantee",
+            AUTO: "nothing to tune: several learners side by side, aggregated with a guarantee",
             **{name: about for name, about in catalogue.items() if usable(name)},
         },
-        "losses": {name: (kind.__doc__ or "").strip().splitlines()[0] for name, kind in losses.LOSSES.items()},
+        "losses": {name: first_line(kind) for name, kind in losses.LOSSES.items()},
         "functions": catalogue,
+        "expert rules": {name: first_line(sys.modules[rule.record.__module__]) for name, rule in METHODS.items()},
         "formats": dict(
             zip(
                 FORMATS,
@@ -44,6 +48,11 @@ def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON objec
         for name, about in lines.items():
             typer.echo(f"  {name.ljust(width)}{about}")
         typer.echo("")
+
+
+def first_line(thing: Any) -> str:
+    """What it says of itself."""
+    return (thing.__doc__ or thing.__name__).strip().splitlines()[0]
 
 
 def usable(name: str) -> bool:

@@ -1,8 +1,7 @@
-"""`--option key=value`: numbers where they look like numbers, and each to whom it concerns."""
+"""`--option key=value`: numbers where they look like numbers."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from burkholder.errors import BadInput
@@ -32,16 +31,3 @@ def _number(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def split(options: dict[str, Any], loss: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options the loss knows, and the others.
-
-    >>> split({"quantile": 0.9, "radius": 2}, "pinball")
-    ({'quantile': 0.9}, {'radius': 2})
-    """
-    from burkholder.losses import LOSSES
-
-    known = inspect.signature(LOSSES[loss]).parameters if loss in LOSSES else {}
-    mine = {key: option for key, option in options.items() if key in known}
-    return mine, {key: option for key, option in options.items() if key not in known}

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import Any
 
 import numpy as np
 
-from burkholder import functions
 from burkholder.errors import BadInput
+from burkholder.functions import CATALOGUE
 from burkholder.functions.base import positive
-from burkholder.learning.learner import Learner
+from burkholder.learning.factory import function_options, named_learner
 
 
-def promised(
-    learner: str, loss: str, rounds: int, norm: float, radius: float, features: int, for_loss: dict[str, Any], for_learner: dict[str, Any]
-) -> dict[str, Any]:
+def promised(learner: str, loss: str, rounds: int, norm: float, radius: float, features: int, options: dict[str, Any]) -> dict[str, Any]:
     """The promise for n rounds of features of that size and the steepest derivative the loss allows.
 
     A depends on the stream through sums only, so n equal rounds are one round with its sums n times over.
@@ -24,10 +21,8 @@ def promised(
     if learner == "auto":
         raise BadInput("learner", learner, "its promise depends on the stream; read it from the certificate of `learn`")
     positive("norm", norm), positive("radius", radius)
-    options = dict(for_learner)
-    if learner in functions.CATALOGUE and "radius" in _parameters(learner):
-        options.setdefault("radius", radius)
-    built = Learner(learner, loss=loss, **for_loss, **options).function
+    own = {"radius": radius} if learner in CATALOGUE and "radius" in function_options(learner) else {}
+    built = named_learner(learner, loss, {**own, **options}).function
     lipschitz = built.lipschitz
     x = np.full(features, norm) if getattr(built, "separable", False) else norm * np.eye(1, features)[0]
     size = next((float(np.max(seen)) / limit for seen, limit in built.sizes(x).values()), 1.0)
@@ -48,7 +43,3 @@ def promised(
         "per_round": value / rounds,
         "finite": math.isfinite(value),
     }
-
-
-def _parameters(name: str) -> Any:
-    return inspect.signature(functions.CATALOGUE[name].build).parameters

@@ -10,12 +10,12 @@ from typing import Any
 from burkholder import losses
 from burkholder.cli.interrupts import Interrupts
 from burkholder.cli.live import LiveLine
-from burkholder.cli.options import parsed, split
+from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine, printable
 from burkholder.learning.audit import Audit
+from burkholder.learning.factory import keeps_constant, named_learner
 from burkholder.storage.checkpoints import COLUMNS, Checkpoints
-from burkholder.streams.engine import keeps_constant, open_learner
 from burkholder.streams.readers import open_reader
 
 WIDEST = 1 << 27  # a learner with a place for every feature number takes 2 GiB for so many
@@ -71,9 +71,8 @@ class Session:
     # -- setting up --------------------------------------------------------------------------------------
     def _choose(self, loss: str) -> None:
         """Fix loss and learner; each option goes to the one that knows it."""
-        for_loss, for_learner = split(self.options, loss)
-        self.loss = losses.get(loss, **for_loss)
-        self.learner = open_learner(self.learner_name, self.loss, for_learner, self.constant)
+        self.learner = named_learner(self.learner_name, loss, self.options, self.constant and keeps_constant(self.learner_name))
+        self.loss = self.learner.loss
 
     @property
     def constant(self) -> bool:

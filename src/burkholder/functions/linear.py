@@ -15,7 +15,7 @@ from burkholder import geometries, potentials
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
 from burkholder.geometries import Coordinates
-from burkholder.potentials import Mixture, Quadratic, batch
+from burkholder.potentials import Mixture, batch
 from burkholder.potentials.dispatch import LARGEST
 
 CLOCKS = ("square", "gradient", "count")
@@ -103,12 +103,10 @@ class Linear(BurkholderFunction):
 
     def magnitude(self, tau: Tau) -> np.ndarray:
         g, s = self._reduced(tau[1]), tau[2]
-        if isinstance(self.potential, Quadratic):
-            size = 0.5 * (np.square(g) + s) / self.potential.strength
-        elif hasattr(self.potential, "radius"):
-            size = self.potential.radius * (g + np.sqrt(s))
+        if hasattr(self.potential, "magnitude"):  # f is a difference of terms of this size
+            size = self.potential.magnitude(g, s)
         else:
-            size = self.potential.scale + np.abs(batch.value(self.potential, g, s, *(tau[3:] or (0.0, 0.0))))
+            size = getattr(self.potential, "scale", 0.0) + np.abs(batch.value(self.potential, g, s, *(tau[3:] or (0.0, 0.0))))
         return np.abs(tau[0]) + (size.sum(axis=-1) if self.separable else size)
 
     def _cost(self, size: np.ndarray, tau: Tau) -> np.ndarray:

@@ -45,9 +45,12 @@ class Evidence:
             moved, drift = (dot(np.abs(w), np.broadcast_to(part, np.shape(w)))[0] for part in (self.moved, self.drift))
         return above(self.a, -inner, error, self._cost(moved, drift))
 
-    def over(self, support: float, radius: float) -> float:
-        """The same for the supremum over a ball: `support` is sup⟨w, −g⟩ over it, `radius` its size."""
-        widened = above(support, 4.0 * (SUPPORT_ERROR * max(np.size(self.g), 1)) * UNIT * abs(support))
+    def over(self, support: float, radius: float, terms: int | None = None) -> float:
+        """The same for the supremum over a ball: `support` is sup⟨w, −g⟩ over it, `radius` its size. `terms`: how many numbers
+        `support` was summed from, where they are fewer than the coordinates.
+        """
+        terms = max(np.size(self.g) if terms is None else terms, 1)
+        widened = above(support, 4.0 * (SUPPORT_ERROR * terms) * UNIT * abs(support))
         return above(self.a, widened, self._cost(radius * self.moved_norm, radius * self.drift_norm))
 
     def _cost(self, moved: float, drift: float) -> float:

@@ -31,7 +31,7 @@ class StreamModel(Portable):
 
     def _open(self) -> Any:
         """A fresh learner with these settings."""
-        return named_learner(self.learner, self.loss, self.intercept, self.options)
+        return named_learner(self.learner, self.loss, self.options, self.intercept)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """The rows of a data frame, as `learn_one` on each in turn."""

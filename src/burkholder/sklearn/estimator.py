@@ -33,7 +33,7 @@ class StreamEstimator(Portable, BaseEstimator):
     # --- learners ----------------------------------------------------------------------------------------
     def _open(self) -> Any:
         """A fresh learner with these settings."""
-        return named_learner(self.learner, self.loss, bool(self.intercept), self.options)
+        return named_learner(self.learner, self.loss, self.options, bool(self.intercept))
 
     def _check_settings(self) -> None:
         if not (isinstance(self.passes, (int, np.integer)) and self.passes >= 1):
