@@ -31,3 +31,7 @@ class Quadratic(NamedTuple):
     def bound(self, u: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
         """sup_g (u·g − f(g, s)) = (c/2)u² + s/(2c)."""
         return 0.5 * self.strength * np.square(u) + 0.5 * np.asarray(s) / self.strength
+
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """(g² + s)/(2c)."""
+        return 0.5 * (np.square(g) + s) / self.strength
