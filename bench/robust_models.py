@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_matrix
 
 import burkholder as bk
 from burkholder import functions, storage
@@ -30,11 +31,18 @@ WORDS = (None, True, False, "", "a", "auto", "logistic", "squared", "<f8", [], {
 
 
 # --- one of every kind ----------------------------------------------------------------------------------------------
+def _reveal(learner: Any, y: Any) -> None:
+    """The labels of all plays that wait."""
+    for id in list(learner._tickets.waiting):
+        learner.reveal(id, y)
+
+
 def _plays(x: Any, y: Any) -> Use:
     def use(learner: Any) -> None:
         for _ in range(2):
             learner.predict(x)
             learner.update(x, y)
+        _reveal(learner, y)
         learner.certificate()
         storage.pack(learner)
 
@@ -60,19 +68,30 @@ def _auto(loss: str, named: bool) -> tuple[bytes, Use]:
         x = rng.normal(size=4)
         row = {"a": x[0], "b": x[1], "c": "red" if x[2] > 0 else "blue", "d": x[3]} if named else x
         learner.update(row, float(x.sum() > 0) if loss == "logistic" else float(x.sum()))
-    row = {"a": 1.0, "c": "green", "new": 2.0} if named else np.ones(5)
+    row = {"a": 1.0, "c": "green", "new": 2.0} if named else np.ones(4)
+    learner.play(row)
     return storage.pack(learner), _plays(row, 1.0)
+
+
+def _sparse() -> tuple[bytes, Use]:
+    learner = Auto("hinge", full_features=0)
+    for t in range(9):
+        learner.update((np.array([t % 4, 7]), np.array([1.0, -0.5])), t % 2)
+    learner.play((np.array([2, 30]), np.array([1.0, 2.0])))
+    return storage.pack(learner), _plays((np.array([1, 99]), np.array([1.0, 2.0])), 1.0)
 
 
 def _classes() -> tuple[bytes, Use]:
     learner = AutoMulticlass(full_features=3)
     for t in range(20):
         learner.update({"x": t % 3 - 1.0, "z": float(t)}, "abc"[t % 3])
+    learner.play({"x": 1.0, "w": 2.0})
 
     def use(other: Any) -> None:
         other.predict_proba({"x": 1.0})
         other.update({"x": 1.0, "new": 2.0}, "a")
         other.update({"x": -1.0}, "d")
+        _reveal(other, "b")
         other.certificate()
         storage.pack(other)
 
@@ -84,6 +103,7 @@ def _experts(method: str) -> tuple[bytes, Use]:
     rng = np.random.default_rng(3)
     for _ in range(8):
         learner.update({"a": rng.normal(), "b": rng.normal(), "c": None}, rng.normal())
+    learner.play({"b": 1.0, "e": 0.5})
     return storage.pack(learner), _plays({"a": 1.0, "b": 0.5, "d": 2.0}, 0.75)
 
 
@@ -92,11 +112,14 @@ def _ratings(**options: Any) -> tuple[bytes, Use]:
     rng = np.random.default_rng(4)
     for _ in range(20):
         learner.update(int(rng.integers(5)), f"m{rng.integers(4)}", float(rng.integers(1, 6)))
+    learner.play(1, "m2")
+    learner.play(7, "later")
 
     def use(other: Any) -> None:
         other.predict(1, "m1")
         other.update(1, "m1", 4.0)
         other.update(99, "new", 2.0)
+        _reveal(other, 3.0)
         other.top(1, 2)
         other.certificate()
         storage.pack(other)
@@ -110,6 +133,10 @@ def _matrix(shape: tuple[int, int], entries: bool, **options: Any) -> tuple[byte
     for _ in range(6):
         i, j = int(rng.integers(3)), int(rng.integers(3))
         learner.update((i, j) if entries else (rng.normal(size=(shape[0], 1)), rng.normal(size=(shape[1], 1))), 0.5)
+    learner.play((2, 1, 0.5))
+    if not entries:
+        learner.play(rng.normal(size=shape))
+        learner.play(coo_matrix(([1.0, 2.0], ([0, 1], [2, 0])), shape=shape))
     return storage.pack(learner), _plays((1, 2), -0.5)
 
 
@@ -140,10 +167,11 @@ def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
     if few:
         return made
     made |= {"auto squared": _auto("squared", False), "auto absolute": _auto("absolute", True), "classes": _classes()}
-    made |= {"ratings fast": _ratings(fast=True), "ratings single": _ratings(dtype="float32")}
+    made |= {"auto sparse": _sparse(), "ratings fast": _ratings(fast=True)}
     for rate in ("lowering", "doubling", "mixture"):
         made[f"ratings {rate}"] = _ratings(strategy="sign-flip", rate=rate, radius=None if rate == "mixture" else 2.0)
     made["matrix entries"] = _matrix((60, 50), True, radius=1.0)
+    made["matrix doubling"] = _matrix((60, 50), True, radius=1.0, rate="doubling")
     made["matrix wide"] = _matrix((2040, 20), False, radius=1.0)
     made["matrix tangent"] = _matrix((4, 3), False, radius=1.0, strategy="tangent")
     return made

@@ -81,7 +81,7 @@ def test_headers_are_exact() -> None:
     check_header({"rounds": 3, "names": ["a", 1]}, kinds)
     right = {"rounds": 3, "names": []}
     wrongs = [{**right, "rounds": odd} for odd in (3.0, True, -1, "3", None, 10**30)]
-    wrongs += [{**right, "names": odd} for odd in (["a", "a"], [None], "ab", {"a": 1})]
+    wrongs += [{**right, "names": odd} for odd in (["a", "a"], [None, None], [float("nan")], [[1]], "ab", {"a": 1})]
     for wrong in [*wrongs, {"rounds": 1}, {**right, "more": 0}, []]:
         with pytest.raises(BadInput):
             check_header(wrong, kinds)
@@ -112,7 +112,7 @@ def test_no_array_may_be_of_another_shape_or_type_or_missing(saved: Any) -> None
     refused = 0
     for name, array in arrays.items():
         longer = np.concatenate([array.reshape(-1), array.reshape(-1)[:1]]) if array.size else np.zeros(3, array.dtype)
-        others = [longer, array[None], array.astype("<i2")]
+        others = [longer, array[None], np.nan_to_num(array).astype("<i2")]
         for other in [*others, None]:
             changed = {key: item for key, item in {**arrays, name: other}.items() if item is not None}
             with pytest.raises(BurkholderError):
@@ -125,7 +125,7 @@ def test_no_array_may_hold_what_is_not_a_number(saved: Any) -> None:
     header, arrays = saved
     for name, array in arrays.items():
         if array.dtype.kind == "f" and array.size:
-            for odd in (np.nan, np.inf):
+            for odd in (np.inf,) if np.isnan(array).any() else (np.nan, np.inf):  # NaN: an expert asleep
                 changed = array.copy()
                 changed.reshape(-1)[-1] = odd
                 with pytest.raises(BurkholderError):

@@ -347,7 +347,7 @@ class Auto(OnlineLearner):
             "late": [self._late, self._late_size],
             "rows": self.reading.to_dict(),
             "tickets": self._tickets.issued,
-            "pending": [[id, played.memo, played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
+            "pending": [[id, played.round, played.memo, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
         return header, {name: array.copy() for name, array in self.state._asdict().items()}
 
@@ -359,10 +359,10 @@ class Auto(OnlineLearner):
         learner = cls(header["loss"], **given, **header["options"])
         learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
         learner.reading = Reading.from_dict(header["rows"])
-        learner._unit_known = bool(header["unit_known"])
-        learner._late, learner._late_size = int(header["late"][0]), float(header["late"][1])
-        learner._tickets.issued = int(header["tickets"])
-        learner._tickets.waiting = {int(id): Played(row_in(row), float(shown), int(when)) for id, shown, when, row in header["pending"]}
+        learner._unit_known = header["unit_known"]
+        learner._late, learner._late_size = header["late"][0], float(header["late"][1])
+        learner._tickets.issued = header["tickets"]
+        learner._tickets.waiting = {id: Played(row_in(row), float(shown), when) for id, when, shown, row in header["pending"]}
         learner._ready()
         return learner
 

@@ -13,7 +13,7 @@ from burkholder.auto import classes as loops
 from burkholder.auto import features, schema
 from burkholder.auto.joining import JoinedCertificate, certify_joined
 from burkholder.auto.learner import Auto
-from burkholder.auto.reading import Reading, hashable, row_in, row_out
+from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
@@ -278,7 +278,9 @@ class AutoMulticlass(OnlineLearner):
             "way_losses": self._mixing.lost.tolist(),
             "blend": self._mixing.blend.tolist(),
             "tickets": self._tickets.issued,
-            "pending": [[id, list(played.memo.items()), played.round, row_out(played.row)] for id, played in self._tickets.waiting.items()],
+            "pending": [
+                [id, played.round, [*map(list, played.memo.items())], row_out(played.row)] for id, played in self._tickets.waiting.items()
+            ],
         }
         used = len(self._places) + 1
         return header, {
@@ -293,15 +295,11 @@ class AutoMulticlass(OnlineLearner):
         whole = cls(**header["options"])
         whole._many = State(**{name: copied(arrays[name]) for name in State._fields})
         whole.reading = Reading.from_dict(header["rows"])
-        whole._places = {hashable(label): place for place, label in enumerate(header["classes"], 1)}
+        whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
         whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
-        whole._tickets.issued = int(header["tickets"])
-        for id, likely, when, row in header["pending"]:
-            memo = {hashable(label): float(p) for label, p in likely}
-            if not all(0.0 < p <= 1.0 + 1e-9 for p in memo.values()):
-                raise BadInput("pending", id, "probabilities lie between 0 and 1")
-            whole._tickets.waiting[int(id)] = Played(row_in(row), memo, int(when))
+        whole._tickets.issued = header["tickets"]
+        whole._tickets.waiting = {id: Played(row_in(row), dict(likely), when) for id, when, likely, row in header["pending"]}
         whole._ready()
         return whole
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from burkholder.errors import BadInput
 from burkholder.learning.rows import INTERCEPT, LARGEST, Row, Rows, Table
+from burkholder.learning.saved import checked_row, rows_in
 from burkholder.rounds.plain import plain
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -136,15 +137,7 @@ class Reading:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Reading:
         """What `to_dict` described."""
-        rows = Rows()
-        if data["kind"] not in (None, "names", "vector", "sparse"):
-            raise BadInput("rows", data["kind"], "give names, vector or sparse")
-        rows.kind, rows.length = data["kind"], data["length"]
-        rows.names = {hashable(name): place for place, name in enumerate(data["names"])}
-        rows.far = {int(index): place for place, index in enumerate(data["far"])}
-        if len(rows.names) != len(data["names"]) or len(rows.far) != len(data["far"]):
-            raise BadInput("rows", "names", "every name once")
-        return cls(rows)
+        return cls(rows_in({**data, "intercept": False}))
 
 
 def row_out(row: Row) -> list[Any]:
@@ -155,17 +148,4 @@ def row_out(row: Row) -> list[Any]:
 def row_in(data: list[Any]) -> Row:
     """What `row_out` described."""
     kind, keys, values = data
-    numbers = np.array(values, dtype=float)
-    if kind not in ("names", "vector", "sparse") or len(keys) != len(numbers) or not (np.abs(numbers) <= LARGEST).all():
-        raise BadInput("pending", kind, "a row has a kind, and a finite number for each of its features")
-    if kind == "names":
-        return Row(kind, tuple(map(hashable, keys)), numbers)
-    where = np.array(keys, dtype=np.int64)
-    if len(where) and where.min() < 0:
-        raise BadInput("pending", int(where.min()), "feature indices are whole numbers ≥ 0")
-    return Row(kind, where, numbers)
-
-
-def hashable(name: Any) -> Any:
-    """A name as it was before JSON made lists of tuples."""
-    return tuple(name) if isinstance(name, list) else name
+    return checked_row(kind, tuple(keys) if kind == "names" else np.array(keys, np.int64), np.array(values, float))

@@ -11,6 +11,7 @@ from burkholder.auto import state as slots
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
+from burkholder.learning.saved import place, rows_in
 from burkholder.learning.schema import (
     LARGEST,
     Array,
@@ -18,20 +19,24 @@ from burkholder.learning.schema import (
     Schema,
     all_of,
     check_header,
+    check_plays,
     count,
     like,
+    limit,
     maybe,
+    name,
     names,
     number,
     one_of,
     options,
+    size,
     steady,
     text,
     truth,
     whole,
 )
 
-_COMMON = {"names": names, "rows": one_of(None, "named", "indexed")}
+_COMMON = {"rows": lambda value: type(value) is dict, "tickets": whole, "pending": lambda value: type(value) is list}
 _AUTO = {
     "learner": one_of("auto"),
     "loss": text,
@@ -40,14 +45,15 @@ _AUTO = {
     "low": maybe(number),
     "high": maybe(number),
     "full_features": whole,
+    "max_pending": limit,
     "unit_known": truth,
+    "late": lambda value: type(value) is list and len(value) == 2 and whole(value[0]) and size(value[1]),
     **_COMMON,
 }
 _CLASSES = {
     "learner": one_of("auto-multiclass"),
-    "classes": names,
-    "rounds": whole,
-    "cumulative_loss": number,
+    "classes": lambda value: names(value) and None not in value,
+    "tally": lambda value: type(value) is dict,
     "options": lambda value: type(value) is dict,
     "way_losses": lambda value: all_of(number)(value) and len(value) == 3,
     "blend": lambda value: all_of(number)(value) and len(value) == 5,
@@ -60,25 +66,69 @@ _POSITIVE = (
     slots.SURPRISES, slots.CLIPPED_LABELS, slots.HEAVY, slots.WEIGHT_SUM, slots.RANGE, slots.HAT_SQUARES, slots.TILDE_SQUARES,
     slots.STEEPEST,
 )  # fmt: skip
+# … and arrays of such sums
+_SIZES = ("bias_size", "push", "strain", "jump", "clip_cost", "residual")
+
+
+def _counted(value: Any) -> bool:
+    """A number of rounds, in a sum of floats."""
+    return size(value) and float(value).is_integer() and value <= 2**53
+
+
+_TALLY = {"rounds": _counted, "loss": number, "fresh": number, "weight": size, "heavy": _counted, "late": _counted, "late_cost": size}
 
 
 def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
     """Refuse what is not the state of an Auto."""
     check_header(header, {**_AUTO, "format": one_of(format)})
     loss = losses.get(header["loss"], **header["options"])
-    plan = plan_for(loss, header["intercept"], header["low"] is not None, header["full_features"])
-    _schema(plan, arrays, None).check(arrays)
+    ranged = header["low"] is not None
+    if not header["unit_known"] and (loss.classes or ranged):
+        raise BadInput("header 'unit_known'", False, "the unit of classes, and of labels in a given range, is known")
+    _schema(plan_for(loss, header["intercept"], ranged, header["full_features"]), arrays, None).check(arrays)
+    unit, rounds = arrays["scalars"][[slots.UNIT, slots.ROUNDS]].tolist()
+    if unit != 1.0 and (loss.classes or not header["unit_known"]):
+        raise BadInput("array 'scalars'", unit, "this unit of the labels cannot be known")
+    if header["late"][0] > rounds:
+        raise BadInput("header 'late'", header["late"], f"only {int(rounds)} rounds were learned")
+    _check_rows(header, arrays)
+    check_plays(header["pending"], header["tickets"], header["max_pending"], int(rounds), (number, _row))
 
 
 def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tuple[str, ...]) -> None:
     """Refuse what is not the state of an AutoMulticlass, whose `own` arrays have one layer a class."""
     check_header(header, {**_CLASSES, "format": one_of(format)})
-    check_header(header["options"], {"intercept": truth, "full_features": whole})
+    settings = header["options"]
+    check_header(settings, {"intercept": truth, "full_features": whole, "max_pending": limit})
+    check_header(header["tally"], _TALLY)
     _, _, aa, ab, bb = header["blend"]
     if not (aa > 0.0 and bb > 0.0 and aa * bb > ab * ab):
         raise BadInput("header 'blend'", header["blend"], "its precision must be positive definite")
-    plan = plan_for(losses.get("logistic"), header["options"]["intercept"], False, header["options"]["full_features"])
+    plan = plan_for(losses.get("logistic"), settings["intercept"], False, settings["full_features"])
     _schema(plan, arrays, own, len(header["classes"]) + 1).check(arrays)
+    _check_rows(header, arrays)
+    rounds = int(header["tally"]["rounds"])
+    check_plays(header["pending"], header["tickets"], settings["max_pending"], rounds, (_likely, _row))
+
+
+def _check_rows(header: dict[str, Any], arrays: Arrays) -> None:
+    """Rows as they were read: vectors brought a place for each of their features."""
+    length = rows_in({**header["rows"], "intercept": False}).length
+    if length is not None and length > len(arrays["slot_of"]):
+        raise BadInput("array 'slot_of'", len(arrays["slot_of"]), f"rows have {length} features")
+
+
+def _likely(value: Any) -> bool:
+    """Probabilities of different classes."""
+    pairs = type(value) is list and all(type(pair) is list and len(pair) == 2 and name(pair[0]) for pair in value)
+    return pairs and len({label for label, _ in value}) == len(value) and all(number(p) and 0.0 < p <= 1.0 + 1e-9 for _, p in value)
+
+
+def _row(value: Any) -> bool:
+    """A row in words: its kind, names or indices, and numbers."""
+    if type(value) is not list or len(value) != 3 or value[0] not in ("names", "vector", "sparse"):
+        return False
+    return all_of(name if value[0] == "names" else place)(value[1]) and all_of(number)(value[2])
 
 
 def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: int = 0) -> Schema:
@@ -89,6 +139,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
     fresh = new_state(plan)._asdict()
     described = {name: steady(array) if name in _STEADY else like(array) for name, array in fresh.items()}
     rows = len(arrays["stat"]) if "stat" in arrays else 0
+    described |= {name: like(fresh[name], low=0.0) for name in _SIZES}
     described |= {
         "scalars": like(fresh["scalars"], **_limits(rows)),
         "stat": Array(("rows", slots.STATS)),
@@ -99,11 +150,15 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "weight": like(fresh["weight"], low=0.0, high=2.0),
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
-    for name in own or ():
-        described[name] = described[name]._replace(shape=(*layers, *described[name].shape))
+    for key in own or ():
+        described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
     return Schema(
         described,
         (
+            (
+                "scalars: lanes of full covariance that are not there",
+                lambda a: bool(plan.full_lanes) or not a["scalars"][..., slots.FULL_ON].any(),
+            ),
             ("no row for the constant", lambda a: len(a["stat"]) > 0),
             ("scalars: counts that are not whole", lambda a: _whole(np.atleast_2d(a["scalars"]))),
             ("scalars: the classes saw different features", lambda a: len(np.unique(np.atleast_2d(a["scalars"])[:, slots.FEATURES])) == 1),

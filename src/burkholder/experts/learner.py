@@ -10,16 +10,16 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import methods, options, rows, stream
+from burkholder.experts import methods, options, rows, schema, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import Rule, grown
 from burkholder.experts.stream import LOOPS
 from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight, checked_weights
 from burkholder.learning.runs import Run
-from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.schema import check_header
+from burkholder.learning.tickets import MAX_PENDING, Played
 
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
-VERSION = 2
 NONE = np.empty(0)
 FULL = "the loss, its slope or the weight of this round is too large, or not a number"
 
@@ -258,7 +258,7 @@ class Experts(OnlineLearner):
         with self._lock:
             header = {
                 "kind": "experts",
-                "version": VERSION,
+                "version": schema.VERSION,
                 "loss": losses.name(self.loss),
                 "options": self.loss._asdict(),
                 "method": self.method,
@@ -267,33 +267,32 @@ class Experts(OnlineLearner):
                 "lipschitz": self.lipschitz,
                 "outside": list(self.outside),
                 "names": list(self.names),
+                "max_pending": self.max_pending,
+                "tickets": self._tickets.issued,
+                "pending": [[id, play.round, play.memo[1], list(play.row.names)] for id, play in self._tickets.waiting.items()],
             }
             parts = ("state", self._state), ("tally", self._tally)
-            return header, {f"{part}.{name}": array.copy() for part, record in parts for name, array in _arrays(record).items()}
+            arrays = {f"{part}.{name}": array.copy() for part, record in parts for name, array in _arrays(record).items()}
+            return header, arrays | {f"pending.{id}": play.memo[0].copy() for id, play in self._tickets.waiting.items()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Experts:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "experts" or header.get("version") != VERSION:
-            raise BadInput("header", header.get("kind"), "give a header that Experts.state_dict made")
-        self = cls(
-            header["loss"],
-            method=header["method"],
-            bound=header["bound"],
-            lipschitz=header["lipschitz"],
-            outside=tuple(header["outside"]),
-            **header["settings"],
-            **header["options"],
-        )
-        names = tuple(header["names"])
+        check_header(header, schema.HEADER)
+        given = {key: header[key] for key in ("method", "bound", "lipschitz", "max_pending")} | header["settings"] | header["options"]
+        empty = cls(header["loss"], outside=(), **given)  # no expert, no memory: the arrays are checked against it
+        schema.check_state(header, arrays, empty._state, empty._tally)
+        self = cls(header["loss"], outside=tuple(header["outside"]), **given)
+        names, first = tuple(header["names"]), len(self.outside)
         state, tally = self._with(names)
         for part, record in (("state", state), ("tally", tally)):
             for name, array in _arrays(record).items():
-                saved = np.asarray(arrays.get(f"{part}.{name}"))
-                if saved.shape != array.shape:
-                    raise BadInput(f"arrays[{part}.{name}]", saved.shape, f"it must be {array.shape}")
-                array[...] = saved
+                array[...] = arrays[f"{part}.{name}"]
         self._state, self._tally, self.names = state, tally, names
+        self._tickets.issued = header["tickets"]
+        for id, when, yhat, named in header["pending"]:
+            wide = np.array(arrays[f"pending.{id}"])
+            self._tickets.waiting[id] = Played(rows.Row(wide[first:].copy(), tuple(named)), (wide, float(yhat)), when)
         return self
 
 

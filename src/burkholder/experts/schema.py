@@ -6,44 +6,56 @@ from typing import Any
 
 import numpy as np
 
+from burkholder.errors import BadInput
 from burkholder.experts import scale, stream
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT
 from burkholder.experts.ewa import EWA
 from burkholder.experts.huber_root import HuberRoot
 from burkholder.experts.ml_poly import GROWTH, LARGEST, UNIT, MLPoly
+from burkholder.experts.rows import LIMIT
 from burkholder.experts.squint import Squint
+from burkholder.learning import schema
 from burkholder.learning.schema import (
     Array,
     Arrays,
     Schema,
     all_of,
+    check_plays,
     like,
+    limit,
     maybe,
     names,
     number,
     one_of,
     options,
+    positive,
     steady,
     text,
-    truth,
     whole,
 )
 
+VERSION = 3  # of what `Experts.state_dict` writes
+
+
+def _texts(value: Any) -> bool:
+    return all_of(text)(value) and names(value)
+
+
 HEADER = {
     "kind": one_of("experts"),
-    "version": one_of(1),
+    "version": one_of(VERSION),
     "loss": text,
     "options": options,
     "method": text,
-    "bound": maybe(number),
-    "lipschitz": maybe(number),
-    "rate": maybe(number),
-    "linear": truth,
-    "shares": all_of(number),
-    "rates": whole,
+    "settings": lambda value: type(value) is dict and all(map(text, value)),  # each is checked by its rule
+    "bound": maybe(positive),
+    "lipschitz": maybe(positive),
     "outside": all_of(number),
-    "names": lambda value: names(value) and all_of(text)(value),
+    "names": _texts,
+    "max_pending": limit,
+    "tickets": whole,
+    "pending": lambda value: type(value) is list,
 }
 # numbers that count, or add up sizes and squares
 _POSITIVE = {
@@ -54,18 +66,43 @@ _POSITIVE = {
     HuberRoot: ("scale", "cost", "path", "path_clipped"),
     stream.Tally: ("awake",),
 }
+_TOTALS = (
+    stream.ROUNDS, stream.STEEPEST, stream.TOO_STEEP, stream.SILENT, stream.ERRORS, stream.SCORED, stream.LOSS_SIZE, stream.WEIGHT,
+    stream.LATE, stream.WIDEST,
+)  # fmt: skip
+_SUMS = np.array([-schema.LARGEST, -schema.LARGEST, 0.0])  # a sum, its correction, and the sum of sizes
 
 
 def check_state(header: dict[str, Any], arrays: Arrays, state: Any, tally: Any) -> None:
     """Refuse arrays that are not those of this state and tally (made for no expert at all) with the header's experts."""
-    columns = len(header["names"]) + len(header["outside"])
     outside = np.array(header["outside"], dtype=float)
-    tally = {**described(tally, columns), "outside": steady(outside)}
-    parts = {"state": described(state, columns), "tally": tally}
+    columns = len(header["names"]) + len(outside)
+    booked = {**described(tally, columns), "outside": steady(outside)}
+    low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
+    low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, 2.0**53
+    booked["totals"] = like(tally.totals, low=low, high=high)
+    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain")}
+    parts = {"state": described(state, columns), "tally": booked}
+    plays = {key: array for key, array in arrays.items() if key.startswith("pending.")}
     Schema(
         {f"{part}.{name}": array for part, named in parts.items() for name, array in named.items()},
-        tuple((f"state.{wrong}", _within(holds)) for wrong, holds in rules(state)),
-    ).check(arrays)
+        (
+            *((f"state.{wrong}", _within(holds)) for wrong, holds in rules(state)),
+            ("tally.totals: rounds that are not whole", lambda a: float(a["tally.totals"][stream.ROUNDS]).is_integer()),
+        ),
+    ).check({key: array for key, array in arrays.items() if key not in plays})
+    _check_plays(header, plays, int(arrays["tally.totals"][stream.ROUNDS]), len(outside))
+
+
+def _check_plays(header: dict[str, Any], plays: Arrays, rounds: int, outside: int) -> None:
+    """What every expert said in plays that wait, NaN where it was asleep."""
+    check_plays(header["pending"], header["tickets"], header["max_pending"], rounds, (number, _texts))
+    waiting = {f"pending.{id}": len(named) + outside for id, _, _, named in header["pending"]}
+    described = {key: Array((size,)) for key, size in waiting.items()}
+    Schema(described).check({key: np.where(np.isnan(row), 0.0, row) if row.dtype.kind == "f" else row for key, row in plays.items()})
+    for key, row in plays.items():
+        if (np.abs(row[outside:]) > LIMIT).any():
+            raise BadInput(f"array {key!r}", "forecasts", f"they are at most {LIMIT:g} in size")
 
 
 def described(state: Any, columns: int) -> dict[str, Array]:
@@ -74,7 +111,7 @@ def described(state: Any, columns: int) -> dict[str, Array]:
     for name, array in state._asdict().items():
         if isinstance(array, np.ndarray):
             shape = (*array.shape[:-1], columns) if name in PER_EXPERT[type(state)] else array.shape
-            low = {"low": 0.0} if name in _POSITIVE[type(state)] else {}
+            low = {"low": 0.0} if name in _POSITIVE.get(type(state), ()) else {}
             found[name] = like(array, shape=shape, **low)
     if isinstance(state, HuberRoot):
         found["shares"] = steady(state.shares)

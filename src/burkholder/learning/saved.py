@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,8 +11,24 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.learning.encoding import storable
 from burkholder.learning.feature_maps import Parity
-from burkholder.learning.rows import Row, Rows, check_finite
-from burkholder.learning.schema import Array, Schema, all_of, check_header, maybe, names, number, one_of, text, truth, whole
+from burkholder.learning.ledger import ROUNDS
+from burkholder.learning.rows import DIRECT, LARGEST, TOP, Row, Rows, check_finite
+from burkholder.learning.schema import (
+    Array,
+    Schema,
+    all_of,
+    check_header,
+    check_plays,
+    limit,
+    maybe,
+    name,
+    names,
+    number,
+    one_of,
+    text,
+    truth,
+    whole,
+)
 from burkholder.learning.tickets import Played
 from burkholder.rounds.schema import book
 
@@ -22,11 +38,18 @@ L = TypeVar("L")
 
 
 # --- rows: the kind of features, their number, the vocabulary -----------------------------------------------
+_STORED = (str, int, bool)  # types of names that a Learner's compiled rounds look up
+
+
 def _rows_out(rows: Rows) -> dict[str, Any]:
-    for name in rows.names:
-        if not isinstance(name, (str, int)):
-            raise BadInput("name", name, "features named by text or whole numbers can be stored, others cannot")
+    _check_names(rows.names)
     return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names), "far": list(rows.far)}
+
+
+def _check_names(given: Iterable[Any]) -> None:
+    for key in given:
+        if type(key) not in _STORED:
+            raise BadInput("name", key, "features named by text or whole numbers can be stored, others cannot")
 
 
 _ROWS = {
@@ -34,23 +57,45 @@ _ROWS = {
     "kind": one_of(None, "vector", "sparse", "names"),
     "length": maybe(whole),
     "names": names,
-    "far": all_of(whole),
+    "far": lambda value: all_of(place)(value) and len(set(value)) == len(value) and (not value or min(value) >= DIRECT),
 }
 
 
-def _rows_in(words: dict[str, Any]) -> Rows:
+def place(value: Any) -> bool:
+    """The index of a feature."""
+    return type(value) is int and 0 <= value <= TOP
+
+
+def rows_in(words: Any) -> Rows:
+    """The rows that these words describe; nothing in them may contradict the rest."""
     check_header(words, _ROWS)
     rows = Rows(words["intercept"])
-    if [name for name in words["names"] if type(name) not in (str, int)] or words["names"][: len(rows.names)] != list(rows.names):
-        raise BadInput("names", words["names"][:3], "these are not the names of features, the constant first if there is one")
+    if words["names"][: len(rows.names)] != list(rows.names):
+        raise BadInput("names", words["names"][:3], "the constant is the first of the names, if there is one")
     if (words["kind"] == "vector") != (words["length"] is not None):
         raise BadInput("length", words["length"], "rows that are vectors have a length, others have none")
+    if len(words["names"]) > len(rows.names) and words["kind"] != "names":
+        raise BadInput("names", words["kind"], "rows of this kind have no names")
+    if words["far"] and words["kind"] not in ("vector", "sparse"):
+        raise BadInput("far", words["kind"], "rows of this kind have no indices")
     rows.kind, rows.length = words["kind"], words["length"]
     rows.names = {name: place for place, name in enumerate(words["names"])}
-    rows.far = {int(index): place for place, index in enumerate(words["far"])}
-    if len(rows.names) != len(words["names"]) or len(rows.far) != len(words["far"]):
-        raise ValueError("a feature is named twice")
+    rows.far = {index: place for place, index in enumerate(words["far"])}
     return rows
+
+
+def checked_row(kind: Any, keys: Any, values: np.ndarray) -> Row:
+    """A row that was played; refused if it could not have been. Keys are a tuple of names, or an array of indices."""
+    if kind not in ("names", "vector", "sparse") or len(keys) != len(values):
+        raise BadInput("pending", kind, "a row has a kind, and a number for each of its features")
+    check_finite(values, "pending")
+    if kind == "names":
+        for key in keys:
+            if not name(key):
+                raise BadInput("pending", key, "this is no name of a feature")
+    elif len(keys) and (keys.min() < 0 or (kind == "vector" and not np.array_equal(keys, np.arange(len(keys))))):
+        raise BadInput("pending", int(keys.min()), "these are not the indices of features")
+    return Row(kind, keys, values)
 
 
 # --- learners -------------------------------------------------------------------------------------------------
@@ -80,7 +125,7 @@ def learner_out(learner: Any) -> State:
     arrays["ledger"] = learner.ledger.copy()
     for id, played in learner._tickets.waiting.items():
         words = _row_out(played.row, f"pending.{id}", arrays)
-        header["pending"].append([id, *played.memo, played.round, words])
+        header["pending"].append([id, played.round, *played.memo, words])
     return header, arrays
 
 
@@ -94,11 +139,11 @@ _LEARNER = {
     "made": lambda value: type(value) is dict,
     "rows": lambda value: type(value) is dict,
     "tickets": whole,
-    "max_pending": lambda value: whole(value) and value > 0,
+    "max_pending": limit,
     "pending": lambda value: type(value) is list,
-    "parts": lambda value: whole(value) and value > 0,
+    "parts": limit,
 }
-_PENDING = (whole, number, number, whole, lambda value: type(value) is dict)
+_PENDING = (number, number, lambda value: type(value) is dict)
 
 
 def _strategy_options(value: Any) -> bool:
@@ -111,21 +156,16 @@ def _described(header: dict[str, Any], arrays: Arrays) -> None:
     """The header as such, and the arrays it leaves to the state."""
     check_header(header, _LEARNER)
     check_header(header["made"], _MADE)
-    known = {"ledger"}
-    for entry in header["pending"]:
-        if type(entry) is not list or len(entry) != 5 or not all(kind(part) for kind, part in zip(_PENDING, entry)):
-            raise BadInput("pending", entry, "this is no play that waits for its label")
-        if entry[0] > header["tickets"] or f"pending.{entry[0]}" in known:
-            raise BadInput("pending", entry[0], "no play, or another one, has this id")
-        known |= {f"pending.{entry[0]}", f"pending.{entry[0]}.indices"}
-    for name, array in arrays.items():
-        if name.startswith("state.") or name == "ledger":
-            continue
-        if name not in known:
-            raise BadInput(f"array {name!r}", "there", "this kind of learner has no such array")
-        kind = Array(("entries",), "<i8", low=0) if name.endswith(".indices") else Array(("entries",))
-        Schema({name: kind}).check({name: array})
-    Schema({"ledger": book()}).check({name: array for name, array in arrays.items() if name == "ledger"})
+    own = {key: array for key, array in arrays.items() if not key.startswith("state.")}
+    Schema({"ledger": book()}).check({key: array for key, array in own.items() if key == "ledger"})
+    check_plays(header["pending"], header["tickets"], header["max_pending"], int(arrays["ledger"][ROUNDS]), _PENDING)
+    described = {"ledger": book()}
+    for id, _, _, _, words in header["pending"]:
+        check_header(words, {"kind": one_of("names"), "names": all_of(name)} if "names" in words else {"kind": one_of("vector", "sparse")})
+        described[f"pending.{id}"] = Array((f"row {id}",), low=-LARGEST, high=LARGEST)
+        if words["kind"] != "names":
+            described[f"pending.{id}.indices"] = Array((f"row {id}",), "<i8", low=0)
+    Schema(described).check(own)
 
 
 def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, **given: Any) -> L:
@@ -148,15 +188,17 @@ def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, *
         **options,
     )
     learner.parts = int(header["parts"])
-    learner.rows = _rows_in(header["rows"])
+    learner.rows = rows_in(header["rows"])
+    _check_names(learner.rows.names)
     learner.ledger[:] = arrays["ledger"]  # in place: compiled rounds write to this very array
     learner.state.restore({key[6:]: array for key, array in arrays.items() if key.startswith("state.")})
     if not learner.state.atomic:
         learner.state.seed = learner.seed  # kept exactly here, as a float there
     learner._tickets.issued = int(header["tickets"])
-    for id, raw, error, played_at, words in header["pending"]:
-        row = _row_in(words, f"pending.{id}", arrays, learner.rows)
-        learner._tickets.waiting[int(id)] = Played(row, (float(raw), float(error)), int(played_at))
+    for id, played_at, raw, error, words in header["pending"]:
+        keys = tuple(words["names"]) if words["kind"] == "names" else arrays[f"pending.{id}.indices"]
+        row = checked_row(words["kind"], keys, arrays[f"pending.{id}"])
+        learner._tickets.waiting[id] = Played(row, (float(raw), float(error)), played_at)
     return learner
 
 
@@ -175,26 +217,14 @@ def _part(key: str, saved: Any, given: dict[str, Any]) -> Any:
     return saved
 
 
-def _row_out(row: Row, name: str, arrays: Arrays) -> dict[str, Any]:
+def _row_out(row: Row, array: str, arrays: Arrays) -> dict[str, Any]:
     """The features of a play that waits for its label."""
-    arrays[name] = row.values.copy()
+    arrays[array] = row.values.copy()
     if row.kind == "names":
+        _check_names(row.keys)
         return {"kind": row.kind, "names": list(row.keys)}
-    arrays[f"{name}.indices"] = np.asarray(row.keys, np.int64)
+    arrays[f"{array}.indices"] = np.asarray(row.keys, np.int64)
     return {"kind": row.kind}
-
-
-def _row_in(words: dict[str, Any], name: str, arrays: Arrays, rows: Rows) -> Row:
-    """That row again; refused if it could not have been played."""
-    values = arrays[name]
-    if words["kind"] == "names":
-        keys: Any = tuple(words["names"])
-        if len(keys) != len(values):
-            raise ValueError("a row that waits has more names than numbers")
-        check_finite(np.asarray(values, float), "x")
-        return Row("names", keys, np.array(values, float))
-    indices = arrays[f"{name}.indices"]
-    return rows.read(np.array(values, float) if words["kind"] == "vector" else (indices, values))
 
 
 # --- audits ---------------------------------------------------------------------------------------------------
@@ -204,15 +234,18 @@ def audit_out(audit: Any) -> State:
     return header, {"ledger": audit.ledger.copy(), "sums": audit.sums.copy(), "lean": audit.lean.copy()}
 
 
+_SUMS = np.array([-np.finfo(float).max, -np.finfo(float).max, 0.0])  # a sum, its correction, and the sum of sizes
+
+
 def audit_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays) -> L:
     """The audit that `audit_out` described."""
     check_header(header, {"loss": lambda value: True, "geometry": lambda value: True, "rows": lambda value: type(value) is dict})
-    described = {"ledger": book(), "sums": Array((3, "features")), "lean": Array((3,))}
+    described = {"ledger": book(), "sums": Array((3, "features"), low=_SUMS[:, None]), "lean": Array((3,), low=_SUMS)}
     features = Schema(described).check(arrays)["features"]
     length = header["rows"].get("length")
     if type(length) is int and features not in (0, length + bool(header["rows"].get("intercept"))):
         raise BadInput("array 'sums'", arrays["sums"].shape, f"rows have {length} features")
     audit: Any = kind(header["loss"], header["geometry"])
-    audit.rows = _rows_in(header["rows"])
+    audit.rows = rows_in(header["rows"])
     audit.ledger, audit.sums, audit.lean = (np.array(arrays[name], float) for name in ("ledger", "sums", "lean"))
     return audit

@@ -129,6 +129,16 @@ def whole(value: Any) -> bool:
     return type(value) is int and 0 <= value <= 2**53
 
 
+def positive(value: Any) -> bool:
+    """A finite number above 0."""
+    return number(value) and value > 0
+
+
+def size(value: Any) -> bool:
+    """A finite number that is not below 0."""
+    return number(value) and value >= 0
+
+
 def truth(value: Any) -> bool:
     return type(value) is bool
 
@@ -153,8 +163,10 @@ def all_of(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def name(value: Any) -> bool:
-    """What may name a feature or a class: text, a number, a truth value, or a tuple of such."""
-    return type(value) in (str, int, bool) or number(value) or (type(value) is tuple and all(name(part) for part in value))
+    """What may name a feature or a class: text, a number, a truth value, nothing, or a tuple of such; but not what differs from itself."""
+    if type(value) is tuple:
+        return all(name(part) for part in value)
+    return value is None or type(value) in (str, int, bool) or (type(value) is float and value == value)
 
 
 def names(value: Any) -> bool:
@@ -179,3 +191,24 @@ def check_header(header: Any, kinds: Mapping[str, Callable[[Any], bool]]) -> Non
             raise BadInput("header", key, "this key is missing")
         if not kind(header[key]):
             raise BadInput(f"header {key!r}", header[key], "this is not what stands there")
+
+
+# --- plays that wait for their labels -------------------------------------------------------------------------------
+def limit(value: Any) -> bool:
+    """How many plays may wait: a whole number from 1."""
+    return whole(value) and value > 0
+
+
+def check_plays(plays: Any, issued: int, most: int, rounds: int, kinds: tuple[Callable[[Any], bool], ...]) -> None:
+    """Lists [id, the round it was played in, …] of these kinds: ids that were handed out, each once, and no more than may wait."""
+    if type(plays) is not list or len(plays) > most:
+        raise BadInput("header 'pending'", type(plays).__name__, f"a list of at most {most} plays stands there")
+    met = set()
+    for play in plays:
+        if type(play) is not list or len(play) != 2 + len(kinds) or not all(kind(part) for kind, part in zip((whole, whole, *kinds), play)):
+            raise BadInput("header 'pending'", play, "this is no play that waits for its label")
+        if not 0 < play[0] <= issued or play[0] in met:
+            raise BadInput("header 'pending'", play[0], "no play, or another one, has this id")
+        if play[1] > rounds:
+            raise BadInput("header 'pending'", play[1], f"only {rounds} rounds were learned")
+        met.add(play[0])

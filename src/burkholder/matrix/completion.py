@@ -16,7 +16,7 @@ from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses.dispatch import value
-from burkholder.matrix import weights
+from burkholder.matrix import schema, weights
 from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
@@ -273,7 +273,7 @@ class MatrixCompletion(OnlineLearner):
         with self._lock:
             header = {
                 "kind": "MatrixCompletion",
-                "version": 2,
+                "version": schema.VERSION,
                 "low": self.low,
                 "high": self.high,
                 **self.engine.options,
@@ -282,7 +282,7 @@ class MatrixCompletion(OnlineLearner):
                 "columns": [[column, node] for column, node in self._columns.items()],
                 "max_pending": self.max_pending,
                 "issued": self._tickets.issued,
-                "pending": [[id, *play.row, list(play.memo), play.round] for id, play in self._tickets.waiting.items()],
+                "pending": [[id, play.round, *play.row, list(play.memo)] for id, play in self._tickets.waiting.items()],
             }
             arrays = {name: np.array(array) for name, array in self.engine.arrays().items()}
             return header, {**arrays, "totals": self._totals.copy()}
@@ -290,8 +290,7 @@ class MatrixCompletion(OnlineLearner):
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixCompletion:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "MatrixCompletion" or header.get("version") != 2:
-            raise BadInput("header", header.get("kind"), "give what MatrixCompletion.state_dict returned")
+        schema.check_completion(header, arrays)
         kept = ("low", "high", "strategy", "fast", "tol", "radius", "rate", "kappa", "max_pending")
         given = {key: header[key] for key in kept if key in header}
         if "loss" in header:
@@ -301,9 +300,9 @@ class MatrixCompletion(OnlineLearner):
         learner._columns = dict(header["columns"])
         learner._totals = np.array(arrays["totals"])
         learner.engine.restore(arrays)
-        learner._tickets.issued = int(header["issued"])
-        for id, row, column, memo, played in header["pending"]:
-            learner._tickets.waiting[int(id)] = Played(checked_pair((row, column)), tuple(map(float, memo)), int(played))
+        learner._tickets.issued = header["issued"]
+        for id, when, row, column, memo in header["pending"]:
+            learner._tickets.waiting[id] = Played((row, column), tuple(map(float, memo)), when)
         return learner
 
 

@@ -76,7 +76,7 @@ class Row:
         if isinstance(self.given, np.ndarray):
             return "dense", {"X": self.given}
         X = self.given.tocoo()
-        return "sparse", {"row": X.row, "column": X.col, "value": X.data}
+        return "sparse", {"row": X.row.astype(np.int64), "column": X.col.astype(np.int64), "value": X.data}
 
     @classmethod
     def unpacked(cls, words: Any, parts: dict[str, Array], shape: tuple[int, int]) -> Row:

@@ -18,7 +18,7 @@ from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses import batch
 from burkholder.losses.dispatch import value
-from burkholder.matrix import graph, rules, sign_flip, weights
+from burkholder.matrix import graph, rules, schema, sign_flip, weights
 from burkholder.matrix.certificate import NuclearCertificate
 from burkholder.matrix.comparators import OfShape
 from burkholder.matrix.entries import SignFlipEntries
@@ -261,10 +261,12 @@ class MatrixLearner(OnlineLearner):
 
     def state_dict(self) -> State:
         """(header for JSON, arrays): all that is needed to resume bit for bit."""
+        if isinstance(self.record, losses.Custom):
+            raise BadInput("loss", "custom", "Python functions cannot be saved; use a named loss")
         with self._lock:
             header: dict[str, Any] = {
                 "kind": "MatrixLearner",
-                "version": 2,
+                "version": schema.VERSION,
                 "shape": list(self.shape),
                 "entries": isinstance(self.engine, SignFlipEntries),
                 "parameters": {key: float(number) for key, number in self.record._asdict().items()},
@@ -277,15 +279,14 @@ class MatrixLearner(OnlineLearner):
             arrays["totals"] = np.array([self._learned, self._paid, self.last_steps])
             for id, play in self._tickets.waiting.items():
                 words, parts = play.row.packed()
-                header["pending"].append([id, words, play.memo, play.round])
+                header["pending"].append([id, play.round, play.memo, words])
                 arrays |= {f"pending.{id}.{name}": part for name, part in parts.items()}
             return header, arrays
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixLearner:
         """The learner that `state_dict` described."""
-        if header.get("kind") != "MatrixLearner" or header.get("version") != 2:
-            raise BadInput("header", header.get("kind"), "give what MatrixLearner.state_dict returned")
+        schema.check_learner(header, arrays)
         kept = ("radius", "rate", "strategy", "bound", "kappa", "tol", "method", "max_pending")
         loss = losses.get(header["loss"], **header["parameters"])
         learner = cls(*header["shape"], loss=loss, **{key: header[key] for key in kept})
@@ -294,11 +295,11 @@ class MatrixLearner(OnlineLearner):
         learner.engine.restore(arrays)
         rounds, learner._paid, steps = arrays["totals"].tolist()
         learner._learned, learner.last_steps = int(rounds), int(steps)
-        learner._tickets.issued = int(header["issued"])
-        for id, words, memo, played in header["pending"]:
+        learner._tickets.issued = header["issued"]
+        for id, when, memo, words in header["pending"]:
             prefix = f"pending.{id}."
             parts = {name[len(prefix) :]: np.array(part) for name, part in arrays.items() if name.startswith(prefix)}
-            learner._tickets.waiting[int(id)] = Played(Row.unpacked(words, parts, learner.shape), float(memo), int(played))
+            learner._tickets.waiting[id] = Played(Row.unpacked(words, parts, learner.shape), float(memo), when)
         return learner
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,51 +16,58 @@ from burkholder.learning.schema import (
     Arrays,
     Schema,
     all_of,
+    check_header,
+    check_plays,
     count,
+    limit,
     maybe,
     number,
     one_of,
     options,
+    positive,
     steady,
     text,
     truth,
     whole,
 )
 from burkholder.matrix import bet, bias, sign_flip, tangent
+from burkholder.matrix.general import MATRICES, SPARSE
+from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
+from burkholder.matrix.rules import MIXTURE_RATES
 
+VERSION = 2  # of what both learners' `state_dict` write
+_PLAYS = {"max_pending": limit, "issued": whole, "pending": lambda value: type(value) is list}
+_RULE = {
+    "rate": lambda value: text(value) or positive(value),
+    "radius": maybe(positive),
+    "loss": text,
+    "parameters": options,
+    "kappa": number,
+}
 COMPLETION = {
     "kind": one_of("MatrixCompletion"),
-    "version": one_of(1),
+    "version": one_of(VERSION),
     "low": number,
     "high": number,
     "tol": lambda value: number(value) and 0.0 < value <= 1.0,
-    "dtype": one_of("float64", "float32"),
     "rows": lambda value: _ids(value),
     "columns": lambda value: _ids(value),
+    **_PLAYS,
 }
 DEFAULT = {"strategy": one_of("default"), "fast": truth}
-SIGN_FLIP = {
-    "strategy": one_of("sign-flip"),
-    "rate": lambda value: text(value) or number(value),
-    "radius": maybe(number),
-    "loss": text,
-    "kappa": number,
-}
+SIGN_FLIP = {"strategy": one_of("sign-flip"), **_RULE}
 LEARNER = {
     "kind": one_of("MatrixLearner"),
-    "version": one_of(1),
-    "shape": lambda value: all_of(whole)(value) and len(value) == 2,
+    "version": one_of(VERSION),
+    "shape": lambda value: all_of(limit)(value) and len(value) == 2,
     "entries": truth,
-    "parameters": options,
-    "radius": maybe(number),
-    "rate": lambda value: text(value) or number(value),
     "strategy": text,
-    "bound": number,
-    "kappa": number,
-    "tol": lambda value: number(value) and 0.0 < value <= 1.0,
+    "bound": lambda value: positive(value) or value == math.inf,
+    "tol": number,
     "method": text,
-    "loss": text,
+    **_RULE,
+    **_PLAYS,
 }
 HUGE = 1e75  # of slopes and of what they are summed to: products of four stay finite
 
@@ -72,33 +80,45 @@ def _ids(value: Any) -> bool:
     return plain and all(type(pair[0]) in (str, int) and whole(pair[1]) for pair in value)
 
 
-def nodes_of(header: dict[str, Any]) -> int:
-    """How many rows and columns there are; each must have a number of its own, without gaps, and an id of its own."""
+def sides_of(header: dict[str, Any]) -> np.ndarray:
+    """For each node whether it is a row; each row and column must have a number of its own, without gaps, and an id of its own."""
     taken = sorted(node for pair in (header["rows"], header["columns"]) for _, node in pair)
     if taken != list(range(len(taken))):
         raise BadInput("header 'rows'", "numbers", "rows and columns must be numbered 0, 1, 2, … in order of arrival")
     for key in ("rows", "columns"):
         if len({(type(id), id) for id, _ in header[key]}) < len(header[key]):
             raise BadInput(f"header {key!r}", "ids", "an id is there twice")
-    return len(taken)
+    sides = np.zeros(len(taken), bool)
+    sides[[node for _, node in header["rows"]]] = True
+    return sides
 
 
 # --- the graph ----------------------------------------------------------------------------------------------------
-def graph(nodes: int, dtype: str, steepest: float) -> tuple[dict[str, Array], Rules]:
-    """Lists that lie in the pool, apart from each other, and name nodes that exist; no slope above `steepest`."""
+def graph(sides: np.ndarray, steepest: float) -> tuple[dict[str, Array], Rules]:
+    """Lists that lie in the pool, apart from each other, of columns for a row and of rows for a column; no slope above `steepest`."""
+    nodes = len(sides)
     arrays = {
         "graph.start": Array(("capacity",), "<u8", low=0),
         "graph.length": Array(("capacity",), "<u8", low=0),
         "graph.room": Array(("capacity",), "<u8", low=0),
         "graph.neighbour": Array(("pool",), "<u4", low=0, high=max(nodes - 1, 0)),
-        "graph.weight": Array(("pool",), "<f8" if dtype == "float64" else "<f4", low=-steepest, high=steepest),
+        "graph.weight": Array(("pool",), low=-steepest, high=steepest),
         "graph.diagonal": Array(("capacity",), low=0.0, high=min(HUGE, steepest**2 * 2.0**40)),
         "graph.used": count((2,)),
     }
     return arrays, (
         ("graph.used: another number of rows and columns", lambda a: a["graph.used"][0] == nodes <= len(a["graph.start"])),
         ("graph.start: lists outside the pool, or inside each other", _apart),
+        ("graph.length: a list of a node that is not there", lambda a: not a["graph.length"][nodes:].any()),
+        ("graph.neighbour: a row beside a row, or a column beside a column", lambda a: _two_sided(a, sides)),
     )
+
+
+def _two_sided(arrays: Any, sides: np.ndarray) -> bool:
+    counts = arrays["graph.length"][: len(sides)].astype(np.int64)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(arrays["graph.start"][: len(sides)].astype(np.int64), counts) + within
+    return bool((np.repeat(sides, counts) != sides[arrays["graph.neighbour"][places]]).all())
 
 
 def _apart(arrays: Any) -> bool:
@@ -113,16 +133,80 @@ def _apart(arrays: Any) -> bool:
 
 
 # --- the learners -------------------------------------------------------------------------------------------------
-def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
+def check_completion(header: dict[str, Any], arrays: Arrays) -> None:
+    """Refuse what is not the state of a MatrixCompletion."""
+    plain = type(header) is dict and header.get("strategy") == "default"
+    check_header(header, COMPLETION | (DEFAULT if plain else SIGN_FLIP))
+    sides = sides_of(header)
+    if plain:
+        _check_default(arrays, sides)
+    else:
+        _check_entries(header, arrays, sides, 4)
+    memo = 3 if plain else 1  # ŷ, and what the default learner made it of
+
+    def played(value: Any) -> bool:
+        return all_of(number)(value) and len(value) == memo and all(abs(part) <= 4.0 for part in value)
+
+    check_plays(header["pending"], header["issued"], header["max_pending"], int(arrays["totals"][0]), (_id, _id, played))
+
+
+def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
+    """Refuse what is not the state of a MatrixLearner."""
+    check_header(header, LEARNER)
+    engine = {key: array for key, array in arrays.items() if not key.startswith("pending.")}
+    rows, columns = header["shape"]
+    if header["entries"]:
+        if rows + columns > len(engine.get("graph.start", ())):
+            raise BadInput("header 'shape'", header["shape"], "there are fewer nodes than rows and columns")
+        _check_entries(header, engine, np.arange(rows + columns) < rows, 3)
+    else:
+        _check_general(header, engine)
+    check_plays(header["pending"], header["issued"], header["max_pending"], int(engine["totals"][0]), (number, _matrix))
+    listed: dict[str, Array] = {}
+    for id, _, _, words in header["pending"]:
+        listed |= {f"pending.{id}.{part}": array for part, array in _parts(id, words, rows, columns).items()}
+    Schema(listed).check({key: array for key, array in arrays.items() if key not in engine})
+
+
+def _parts(id: int, words: Any, rows: int, columns: int) -> dict[str, Array]:
+    """The arrays of a matrix that was played."""
+    within, nonzeros = {"low": -INPUT, "high": INPUT}, f"nonzeros of {id}"
+    if type(words) is list:
+        return {}
+    if words == "factors":
+        return {"left": Array((rows, f"width of {id}"), **within), "right": Array((columns, f"width of {id}"), **within)}
+    if words == "dense":
+        return {"X": Array((rows, columns), **within)}
+    ends = {name: Array((nonzeros,), "<i8", low=0, high=size - 1) for name, size in (("row", rows), ("column", columns))}
+    return {**ends, "value": Array((nonzeros,), **within)}
+
+
+def _matrix(value: Any) -> bool:
+    """A matrix that was played, in words: what its arrays are, or an entry (i, j, w)."""
+    entry = type(value) is list and len(value) == 3 and whole(value[0]) and whole(value[1]) and number(value[2])
+    return entry or (text(value) and value in ("factors", "dense", "sparse"))
+
+
+def _id(value: Any) -> bool:
+    return type(value) in (str, int)
+
+
+def _totals(size: int) -> Array:
+    """Rounds, and sums of losses."""
+    return Array((size,), low=0.0, high=np.array([2.0**53] + [LARGEST] * (size - 1)))
+
+
+def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
     """Bias model, tangent direction and bet."""
-    fresh = bias.start()
+    fresh, nodes = bias.start(), len(sides)
     low, high = np.full(tangent.SCALARS, -LARGEST), np.full(tangent.SCALARS, LARGEST)
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
     low[tangent.STEPS], high[tangent.STEPS] = 0.0, DEPTH
-    listed, rules = graph(nodes, dtype, 2.0 * tangent.LIPSCHITZ)
+    low[[tangent.WIDEST, tangent.SQUARES, tangent.LOWERED, tangent.ERROR, tangent.LEANED, tangent.MOVED, tangent.LATE]] = 0.0
+    listed, rules = graph(sides, 2.0 * tangent.LIPSCHITZ)
     listed |= {
-        "totals": Array((4,), low=0.0),
+        "totals": _totals(4),
         "scalars": Array((tangent.SCALARS,), low=low, high=high, infinite=nodes == 0),
         "log_wealth": Array((bet.MULTIPLIERS,)),
         "bias.mean": Array((2,), low=[-LARGEST, 0.0]),
@@ -146,31 +230,43 @@ def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
     Schema(listed, rules).check(arrays)
 
 
-def check_entries(arrays: Arrays, nodes: int, dtype: str, rates: int, totals: int) -> None:
-    """The sign flip on single entries."""
-    listed, rules = graph(nodes, dtype, HUGE if dtype == "float64" else 1e6)
-    listed |= {
-        "totals": Array((totals,), low=0.0),
-        **_ledger(rates, infinite=nodes == 0),
-        "steps": Array((rates,), "<i8", low=0, high=DEPTH),
-    }
+def _rates_of(header: dict[str, Any]) -> int:
+    return MIXTURE_RATES if header["rate"] == "mixture" else 1
+
+
+def _check_entries(header: dict[str, Any], arrays: Arrays, sides: np.ndarray, totals: int) -> None:
+    """The sign flip on single entries; a rule that restarts keeps its slopes."""
+    nodes, rates = len(sides), _rates_of(header)
+    listed, rules = graph(sides, HUGE)
+    listed |= {"totals": _totals(totals), **_ledger(rates, infinite=nodes == 0), "steps": Array((rates,), "<i8", low=0, high=DEPTH)}
+    if header["rate"] == "doubling":
+        ends = {f"slopes.{end}": Array(("slopes",), "<i8", low=0, high=nodes - 1) for end in ("row", "column")}
+        listed |= {**ends, "slopes.value": Array(("slopes",), low=-HUGE, high=HUGE)}
+        rules += (("slopes.row: not from rows to columns", lambda a: _from_rows(a, sides)),)
     Schema(listed, (*rules, *_rates("graph.weight"))).check(arrays)
 
 
-def check_general(arrays: Arrays, dimension: int, rates: int, sparse: bool) -> None:
-    """Any X: H and M as whole matrices, or as their nonzeros."""
-    listed: dict[str, Array] = {"totals": Array((3,), low=0.0), **_ledger(rates, False), "sizes": Array((2,), low=0.0, high=HUGE)}
+def _from_rows(arrays: Any, sides: np.ndarray) -> bool:
+    return bool(sides[arrays["slopes.row"]].all() and not sides[arrays["slopes.column"]].any())
+
+
+def _check_general(header: dict[str, Any], arrays: Arrays) -> None:
+    """Any X: H, M and ΣδX as whole matrices, or as their nonzeros."""
+    shape, rates = tuple(header["shape"]), _rates_of(header)
+    dimension = sum(shape)
+    listed: dict[str, Array] = {"totals": _totals(3), **_ledger(rates, False), "sizes": Array((2,), low=0.0, high=HUGE)}
     rules: Rules = ()
-    for name in ("H", "M"):
-        if not sparse:
-            listed[name] = Array((dimension, dimension), low=-HUGE, high=HUGE)
+    for name in MATRICES:
+        rows, columns = shape if name.startswith("gradient") else (dimension, dimension)
+        if dimension <= SPARSE:
+            listed[name] = Array((rows, columns), low=-HUGE, high=HUGE)
             continue
         nonzeros = f"nonzeros of {name}"
         listed[f"{name}.data"] = Array((nonzeros,), low=-HUGE, high=HUGE)
-        listed[f"{name}.indices"] = Array((nonzeros,), "<i4", low=0, high=dimension - 1)
-        listed[f"{name}.indptr"] = Array((dimension + 1,), "<i4", low=0)
+        listed[f"{name}.indices"] = Array((nonzeros,), "<i4", low=0, high=columns - 1)
+        listed[f"{name}.indptr"] = Array((rows + 1,), "<i4", low=0)
         rules += ((f"{name}.indptr: it does not rise from 0 to the end", _rising(name)),)
-    Schema(listed, (*rules, *_rates("H.data" if sparse else "H"))).check(arrays)
+    Schema(listed, (*rules, *_rates("H" if dimension <= SPARSE else "H.data"))).check(arrays)
 
 
 def _rising(name: str) -> Callable[[Any], bool]:
@@ -183,7 +279,7 @@ def _rising(name: str) -> Callable[[Any], bool]:
 
 def _ledger(rates: int, infinite: bool) -> dict[str, Array]:
     low = np.full(sign_flip.SCALARS, -LARGEST)
-    low[sign_flip.CEILING] = 0.0
+    low[[sign_flip.CEILING, sign_flip.LOWERED, sign_flip.LEANED, sign_flip.MOVED, sign_flip.DRIFT, sign_flip.TIED, sign_flip.LATE]] = 0.0
     return {
         "rates": Array((rates,), low=1e-150, high=1e150),
         "log_trace": Array((rates,), infinite=infinite),
