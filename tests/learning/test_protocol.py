@@ -142,7 +142,10 @@ KINDS: dict[str, Kind] = {
     "auto, absolute": auto("absolute", intercept=False, full_features=0),
     "auto, hinge": auto("hinge"),
     "auto, several classes": linear(lambda **more: AutoMulticlass(**more), ["a", "b", "c", "b"] * (N // 4), (None, math.nan, [1])),
-    **{f"experts, {m}": experts(lambda m=m, **more: Experts("absolute", method=m, **({"rate": 0.3} if m == "ewa" else {}), **more)) for m in METHODS},
+    **{
+        f"experts, {m}": experts(lambda m=m, **more: Experts("absolute", method=m, **({"rate": 0.3} if m == "ewa" else {}), **more))
+        for m in METHODS
+    },
     "experts, pinball": experts(lambda **more: Experts("pinball", quantile=0.9, **more)),
     "models": Kind(models, REAL, {"dict": FEATURES["dict"]}, ({"f0": 1.0}, 3.0), (math.nan, "x", None), careful=("models",)),
     "completion": ratings(),
