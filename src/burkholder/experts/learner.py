@@ -152,7 +152,7 @@ class Experts(OnlineLearner):
     def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
-        X may be an array, a mapping from expert to column, or a data frame; NaN means asleep. All of it is learned, or
+        X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
         nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
         the experts' `weights` in every round, over the names of its certificate.
         """
