@@ -123,7 +123,7 @@ def test_bad_arrays_leave_the_state():
         with pytest.raises(BadInput):
             experts.run(F, targets)
     assert same(experts, Experts.from_state(header, arrays))
-    with pytest.raises(BadInput, match=r"F\[77, 1\]"):
+    with pytest.raises(BadInput, match=r"X\[77\]\[1\]"):
         experts.run(wrong, y)
 
 

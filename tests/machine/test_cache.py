@@ -142,7 +142,7 @@ def _value(loss, yhat, y):
 def _slope(loss, yhat, y):
     return {factor} if yhat > y else -{factor}
 
-@formulas(_value, _slope)
+@formulas(_value, _slope, "scaled")
 class Scaled(NamedTuple):
     pass
 """

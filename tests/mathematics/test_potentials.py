@@ -94,7 +94,7 @@ def test_values(p, g, s):
         size = max(abs(exact), getattr(p, "scale", 0)) * max(1, abs(float(mpmath.log(abs(exact) + 1))))
         if isinstance(p, Quadratic):
             size = (mp(g) ** 2 + mp(s)) / p.strength
-        if hasattr(p, "radius"):
+        if p.radius is not None:
             size = p.radius * (mp(g) + mpmath.sqrt(mp(s)))
         _close(float(batch.value(p, g, s)), exact, size)
         assert potentials.value(p, float(g), float(s), 0.0, 0.0) == float(batch.value(p, g, s))

@@ -11,7 +11,7 @@ import numpy as np
 from burkholder import losses
 
 mpmath.mp.dps = 80
-_REFERENCE = Fraction(1, 10**70)  # what eighty digits leave of a logarithm
+REFERENCE = Fraction(1, 10**70)  # what eighty digits leave of a logarithm
 
 
 def _pinball(loss: Any, p: Fraction, y: Fraction) -> Fraction:
@@ -69,7 +69,7 @@ def regret(loss: Any, rounds: list[tuple[Any, float, float, float]], w: Any) -> 
     total = Fraction(0)
     for x, yhat, y, weight in rounds:
         total += Fraction(float(weight)) * (loss_of(loss, float(yhat), float(y)) - loss_of(loss, inner(w, x), float(y)))
-    return total - (_REFERENCE * len(rounds) if loss.name == "logistic" else 0)
+    return total - (REFERENCE * len(rounds) if loss.name == "logistic" else 0)
 
 
 def in_order(regret: Fraction, certificate: Any, **whom: Any) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from burkholder import losses
 from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
-from burkholder.auto.plan import BETTING, MIX_LOG, RADII, Plan, lane_names
+from burkholder.auto.plan import BETTING, LOGISTIC, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.reading import Reading
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -237,7 +237,7 @@ def _others(certificate: AutoCertificate, behind: np.ndarray) -> tuple[Guarantee
 
 
 def _assumptions(plan: Plan, clipped: int) -> tuple[Assumption, ...]:
-    if plan.mixing == MIX_LOG or plan.steep or plan.range_given:
+    if plan.kinds[0] == LOGISTIC or plan.range_given:
         return ()
     return (
         Assumption(
@@ -257,9 +257,8 @@ def _notes(plan: Plan, state: State, unit: float, late: int, pending: int) -> tu
     if plan.mixing == MIX_LOG:
         notes.append(f"clipping log-odds to ±30 cost at most {log_clip(state):.2g}, included")
     elif not plan.steep:
-        notes.append(
-            f"clipping to the range of labels seen cost a tangent lane at most {float(state.clip_cost.max()) * unit:.3g}, included"
-        )
+        limits = "log-odds to ±30" if plan.kinds[0] == LOGISTIC else "to the range of labels seen"
+        notes.append(f"clipping {limits} cost a tangent lane at most {float(state.clip_cost.max()) * unit:.3g}, included")
     if s[SURPRISES] > 0:
         cause = "a weight above 1" if plan.mixing == MIX_LOG else "a label outside the range seen or a weight above 1"
         notes.append(

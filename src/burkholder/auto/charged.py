@@ -8,10 +8,10 @@ shows ŷ = fl(p·unit); lane k (a tangent lane or the betting lane) puts out o, 
 
 by convexity. Seven things stand between this and the sums that are kept:
 
-    the loss of ŷ    ŷ/unit is within u·B of p, B ≥ |p|, |z|: Σw|δ|·uB + W(uB)², where Σw|δ| ≤ W if slopes are at most 1, and
-                     ≤ 2·sqrt(W·loss) if losses grow as squares (δ² ≤ 4ℓ, Cauchy–Schwarz)                       `shown`
-    the label        y/unit is within e = uB + TINY/unit of z. Slopes at most 1: both losses move by at most e, 2We. Squares:
-                     ℓ(a, y) − ℓ(c, y) moves by at most 2e|a − c|, so Σ is at most 2e(WB + Σ_i|v_i|·Σ_t w|x̂_ti|)  `label`
+    the loss of ŷ    ŷ/unit is within u·B of p, B ≥ |p|, |z|: Σw|δ|·uB + mW(uB)²/2, where Σw|δ| ≤ LW if slopes are at most L,
+                     and ≤ sqrt(2mW·loss) if ℓ″ ≤ m (δ² ≤ 2mℓ, Cauchy–Schwarz)                                  `shown`
+    the label        y/unit is within e = uB + TINY/unit of z. Slopes at most L: both losses move by at most Le, 2LWe. ℓ″ ≤ m:
+                     ℓ(a, y) − ℓ(c, y) moves by at most me|a − c|, so Σ is at most me(WB + Σ_i|v_i|·Σ_t w|x̂_ti|)  `label`
     each loss        evaluated to within 16u of itself (tested against high precision), an insensitive zone to within 8u of its
                      width; lanes under the log loss: factors of a product, within 8u each, 16u(n + W)          `evaluated`
     sums of losses   of terms ≥ 0, carried with their corrections (`rounding`)                                  `summed`
@@ -52,7 +52,8 @@ class Sizes(NamedTuple):
     rounds: float
     weight: float  # W
     top: float  # B
-    degree: int
+    smoothness: float  # m; infinite: L it is
+    lipschitz: float  # L
     slopes: float  # Σw|δ| at what Auto played
     label: float  # e
     met: NDArray[np.float64]  # n_i
@@ -62,20 +63,23 @@ class Sizes(NamedTuple):
 
 def sizes(plan: Plan, state: State, loss: Any, late: float) -> Sizes:
     """The bounds, from the state; `late` is what late rounds paid besides."""
-    s, degree = state.scalars, int(loss.degree)
+    s = state.scalars
     n, features = float(s[ROUNDS]), int(s[FEATURES])
     weight = more(float(s[WEIGHT_SUM]), n)
     met = np.abs(state.stat[:features, COUNT])
     met[0] = n if plan.intercept else 0.0
     weighed = float(met.sum()) if s[HEAVY] == 0.0 else weight * features
     if plan.kinds[0] == LOGISTIC:  # labels are exact, and what is shown is what was played
-        return Sizes(n, weight, LIMIT if plan.mixing == MIX_LOG else 1.0, degree, weight, 0.0, met, more(weighed, features), 0.0)
+        top = 1.0 if plan.steep else LIMIT
+        steepest = float(loss.lipschitz(top))
+        return Sizes(n, weight, top, 0.0, steepest, weight * steepest, 0.0, met, more(weighed, features), 0.0)
     top = more(max(abs(float(s[LOW])), abs(float(s[HIGH]))), 64.0)
     paid = more(learnt(state) + late, n)
-    slopes = more(weight if degree == 1 else 2.0 * math.sqrt(weight * paid), 8.0)
+    bend, steepest = float(loss.smoothness), float(loss.scaled(float(s[UNIT])).lipschitz(math.inf))
+    slopes = more(weight * steepest if math.isinf(bend) else math.sqrt(2.0 * bend * weight * paid), 8.0)
     label = more(U * top + TINY / float(s[UNIT]), 8.0)
     idle = max(map(abs, loss.kinks(0.0) or (0.0,))) / float(s[UNIT])
-    return Sizes(n, weight, top, degree, slopes, label, met, more(weighed, features), idle)
+    return Sizes(n, weight, top, bend, steepest, slopes, label, met, more(weighed, features), idle)
 
 
 def learnt(state: State) -> float:
@@ -93,8 +97,9 @@ def played(plan: Plan, state: State, size: Sizes, late: float) -> float:
     paid = max(learnt(state), 0.0) + 2.0 * late
     cost = EVALUATED * paid + summed(paid, size.rounds) + 8.0 * U * size.weight * size.idle
     if plan.kinds[0] != LOGISTIC:
-        cost += size.slopes * U * size.top + size.weight * (U * size.top) ** 2
-        cost += 2.0 * size.label * size.weight * (size.top if size.degree == 2 else 1.0)
+        smooth = math.isfinite(size.smoothness)
+        cost += size.slopes * U * size.top + size.weight * (size.smoothness if smooth else 2.0) * (U * size.top) ** 2
+        cost += size.label * size.weight * (size.smoothness * size.top if smooth else 2.0 * size.lipschitz)
     return more(cost, 64.0)
 
 
@@ -108,7 +113,7 @@ def lane(plan: Plan, size: Sizes, paid: float) -> float:
 
 def comparators(size: Sizes, largest: float) -> float:
     """What the rounding of labels may cost against comparators no larger than this in any coordinate."""
-    return more(2.0 * size.label * largest * size.weighed, 8.0) if size.degree == 2 else 0.0
+    return more(size.smoothness * size.label * largest * size.weighed, 8.0) if math.isfinite(size.smoothness) else 0.0
 
 
 def evidence(plan: Plan, state: State, size: Sizes, k: int) -> Evidence:

@@ -51,7 +51,7 @@ def play(plan, state, work, m):  # type: ignore[no-untyped-def]
     clip(plan, state, work, 0, plan.stacks)
     stack.forecast(plan, state, work)
     clip(plan, state, work, plan.stacks, plan.lanes)
-    if plan.steep > 0.0:  # hinge: the stack reads log-odds; what is aggregated is steep and within ±1
+    if plan.steep > 0.0:  # a margin: the stack reads log-odds; what is aggregated is steep and within ±1
         for k in range(plan.lanes):
             steep = 1.0 if plan.tangents <= k < plan.stacks else plan.steep
             work.played[k] = min(max(work.out[k] * steep, -1.0), 1.0)
@@ -136,7 +136,7 @@ def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyp
     for k in range(plan.tangents, plan.tangents + 4):
         delta = weight * derivative(loss, work.out[k], y)
         work.step[k] = delta if abs(delta) > 1e-100 else 0.0
-        if plan.kinds[0] != LOGISTIC:
+        if plan.steep == 0.0:
             more = value(loss, work.played[k], y) - value(loss, work.out[k], y)
             state.clip_cost[k - plan.tangents] += weight * max(0.0, more)
 

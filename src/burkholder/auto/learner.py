@@ -44,6 +44,7 @@ from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
+ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
@@ -88,6 +89,10 @@ class Auto(OnlineLearner):
         self.loss = losses.get(loss, **options)
         if not self.loss.compiled:
             raise BadInput("loss", "custom", f"Auto's loops are compiled; use one of {', '.join(losses.LOSSES)}")
+        if not self.loss.classes and math.isinf(min(self.loss.smoothness, self.loss.lipschitz(math.inf))):
+            raise BadInput("loss", self.loss.name, "Auto needs a loss of bounded slope or bounded second derivative")
+        if self.loss.slope_error > ACCURACY:
+            raise BadInput("loss", self.loss.name, f"Auto needs formulas that are right to within {ACCURACY:g} units of rounding")
         self.targets = Targets(self.loss, low, high)
         if isinstance(full_features, bool) or not isinstance(full_features, (int, np.integer)) or full_features < 0:
             raise BadInput("full_features", full_features, "give a whole number ≥ 0")

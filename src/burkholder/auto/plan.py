@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from burkholder import losses
-
 # Kinds of step a lane makes towards the label.
 SQUARED, QUANTILE, LOGISTIC = 0, 1, 2
 STEP_NAMES = ("squared", "quantile", "logistic")
@@ -37,7 +35,7 @@ class Plan(NamedTuple):
     full_features: int  # the full-covariance lanes run while there are at most this many features
     mixing: int
     quantile: float
-    steep: float  # 0: outputs as they are; else clip(steep·output, ±1), what the hinge loss wants
+    steep: float  # 0: outputs as they are; else clip(steep·output, ±1), what losses with a margin want
     intercept: int
     range_given: int
     full: int  # place of the first full lane
@@ -74,14 +72,14 @@ def prior(plan: Plan) -> list[float]:
 
 
 def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) -> Plan:
-    """The lanes for a loss: logistic steps for classes, squared steps for squared, both kinds otherwise."""
-    if losses.is_classification(loss):
+    """The lanes for a loss: logistic steps for classes, squared steps for means, both kinds for quantiles."""
+    if loss.classes:
         kinds: tuple[int, ...] = (LOGISTIC,)
-    elif isinstance(loss, losses.Squared):
+    elif loss.quantile is None:
         kinds = (SQUARED,)
     else:
         kinds = (SQUARED, QUANTILE)
-    mixing = MIX_LOG if isinstance(loss, losses.Logistic) else HEDGE
+    mixing = MIX_LOG if loss.log else HEDGE
     full_lanes = len(FULL) * len(kinds) if full_features else 0
     full = 8 * len(kinds)
     tangents = full + full_lanes
@@ -92,8 +90,8 @@ def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) 
         full_lanes=full_lanes,
         full_features=full_features,
         mixing=mixing,
-        quantile=loss.quantile if isinstance(loss, losses.Pinball) else 0.5,
-        steep=4.0 if isinstance(loss, losses.Hinge) else 0.0,
+        quantile=0.5 if loss.quantile is None else loss.quantile,
+        steep=4.0 if loss.margin else 0.0,
         intercept=int(intercept),
         range_given=int(range_given),
         full=full,

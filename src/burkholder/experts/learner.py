@@ -121,7 +121,7 @@ class Experts(OnlineLearner):
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn."""
-        if isinstance(self.loss, losses.Custom):
+        if not self.loss.compiled:
             return super().update(x, y, weight)
         with self._lock:  # as the general way does it, in one call
             row, counted = self._read(x), checked_weight(weight)
@@ -134,7 +134,7 @@ class Experts(OnlineLearner):
 
     def _settle(self, state: Any, tally: stream.Tally, round: stream.Round) -> bool:
         limit = self._limits[1]
-        if not isinstance(self.loss, losses.Custom):
+        if self.loss.compiled:
             return LOOPS.settle(state, tally, self.loss, limit, round)
         cost = stream.costs(self.loss, len(self.outside), round.x, round.yhat, round.y)  # Python functions: they may fail
         if not stream.fits(round, cost):
@@ -152,7 +152,7 @@ class Experts(OnlineLearner):
     def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
-        X may be an array, a mapping from expert to column, or a data frame; NaN means asleep. All of it is learned, or
+        X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
         nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
         the experts' `weights` in every round, over the names of its certificate.
         """
@@ -166,7 +166,7 @@ class Experts(OnlineLearner):
         n, width = table.rows, len(self.outside) + len(self.names)
         kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n if table.keep else 0, width)))
         given = stream.Given(table.values, targets, NONE if weights is None else weights)
-        bad = (self._swept if isinstance(self.loss, losses.Custom) else self._sweep)(given, kept)
+        bad = (self._sweep if self.loss.compiled else self._swept)(given, kept)
         if bad >= 0:
             raise BadInput(f"y[{bad}]", float(targets[bad]), FULL)
         details = {"forecasts": table.values, "targets": targets, **({"weights": kept.used} if table.keep else {})}
@@ -253,7 +253,7 @@ class Experts(OnlineLearner):
     # --- saving --------------------------------------------------------------------------------------------------
     def state_dict(self) -> State:
         """A header for JSON and a dictionary of arrays; `from_state` resumes from them bit for bit."""
-        if isinstance(self.loss, losses.Custom):
+        if not self.loss.compiled:
             raise BadInput("loss", "custom", "Python functions cannot be saved; use a named loss")
         with self._lock:
             header = {

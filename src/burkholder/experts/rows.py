@@ -70,39 +70,57 @@ def row(x: Any, names: tuple[str, ...]) -> Row:
 
 
 def table(forecasts: Any, names: tuple[str, ...]) -> Table:
-    """Many rounds: an array, a mapping from expert to column, or a data frame."""
+    """Many rounds: an array, a mapping from expert to column, a data frame, or a list of rows."""
     labels: tuple[str, ...] | None = None
+    if isinstance(forecasts, (list, tuple)) and (not forecasts or any(isinstance(x, Mapping) for x in forecasts)):
+        return _listed(forecasts, names)
     if isinstance(forecasts, Mapping):
         labels = tuple(str(key) for key in forecasts)
         try:
             columns = [np.asarray(column, dtype=float).ravel() for column in forecasts.values()]
             forecasts = np.column_stack(columns) if columns else np.zeros((0, 0))
         except (TypeError, ValueError):
-            raise BadInput("F", labels, "give columns of numbers of one length, NaN where asleep") from None
+            raise BadInput("X", labels, "give columns of numbers of one length, NaN where asleep") from None
     elif getattr(forecasts, "columns", None) is not None:
         labels = tuple(str(column) for column in forecasts.columns)
     try:
         x = np.array(forecasts, dtype=float, order="C")
     except (TypeError, ValueError):
-        raise BadInput("F", forecasts, "give numbers, rounds × experts, NaN where asleep") from None
+        raise BadInput("X", forecasts, "give numbers, rounds × experts, NaN where asleep") from None
     if x.ndim != 2:
-        raise BadInput("F", x.shape, "give a table with one row a round and one column an expert")
+        raise BadInput("X", x.shape, "give a table with one row a round and one column an expert")
     bad = np.argwhere(np.abs(x) > LIMIT)
     if bad.size:
         t, j = (int(i) for i in bad[0])
-        raise BadInput(f"F[{t}, {j}]", float(x[t, j]), f"forecasts must be finite and at most {LIMIT:g} in size (NaN = asleep)")
+        raise BadInput(f"X[{t}][{j}]", float(x[t, j]), f"forecasts must be finite and at most {LIMIT:g} in size (NaN = asleep)")
     if labels is None:
         labels = names or tuple(str(j) for j in range(x.shape[1]))
         if len(labels) != x.shape[1]:
-            raise BadInput("F", x.shape, f"give {len(names)} columns, for {', '.join(names)}")
+            raise BadInput("X", x.shape, f"give {len(names)} columns, for {', '.join(names)}")
     if len(set(labels)) != len(labels):
-        raise BadInput("F", labels, "give every expert a name of its own")
+        raise BadInput("X", labels, "give every expert a name of its own")
     everyone = (*names, *(label for label in labels if label not in names))
     if labels == everyone:
         return Table(x, everyone)
     full = np.full((x.shape[0], len(everyone)), math.nan)
     full[:, [everyone.index(label) for label in labels]] = x
     return Table(full, everyone)
+
+
+def _listed(forecasts: Any, names: tuple[str, ...]) -> Table:
+    """Rows one by one, each with the experts that speak in it."""
+    found = []
+    for t, x in enumerate(forecasts):
+        try:
+            one = row(x, names)
+        except BadInput as error:
+            raise BadInput(f"X[{t}]{error.argument[1:]}", error.value, error.remedy) from None
+        names = one.names
+        found.append(one.values)
+    full = np.full((len(found), len(names)), math.nan)
+    for t, values in enumerate(found):
+        full[t, : values.size] = values
+    return Table(full, names)
 
 
 def placed(values: np.ndarray, names: tuple[str, ...], everyone: tuple[str, ...], outside: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from burkholder import geometries, potentials
 from burkholder.errors import BadInput
 from burkholder.functions.base import SIGN_FLIP, TANGENT, BurkholderFunction, Tau, positive, wide
 from burkholder.geometries import Coordinates
-from burkholder.potentials import Mixture, batch
+from burkholder.potentials import batch
 from burkholder.potentials.dispatch import LARGEST
 
 CLOCKS = ("square", "gradient", "count")
@@ -31,7 +31,7 @@ class Linear(BurkholderFunction):
         self.lipschitz = positive("lipschitz", lipschitz)
         self.feature_bound = feature_bound  # X: what size(x) must stay below (inf: nothing assumed)
         self.separable = isinstance(self.geometry, Coordinates)
-        self.remembers = isinstance(potential, Mixture)
+        self.remembers = potential.atoms > 0
         self.root = math.sqrt(self.geometry.smoothness)
         # tangent rules of U_sq and of the quadratic never look at L
         self.needs_lipschitz = clock != "gradient" or self.remembers
@@ -103,10 +103,7 @@ class Linear(BurkholderFunction):
 
     def magnitude(self, tau: Tau) -> np.ndarray:
         g, s = self._reduced(tau[1]), tau[2]
-        if hasattr(self.potential, "magnitude"):  # f is a difference of terms of this size
-            size = self.potential.magnitude(g, s)
-        else:
-            size = getattr(self.potential, "scale", 0.0) + np.abs(batch.value(self.potential, g, s, *(tau[3:] or (0.0, 0.0))))
+        size = self.potential.magnitude(g, s, *(tau[3:] or (0.0, 0.0)))
         return np.abs(tau[0]) + (size.sum(axis=-1) if self.separable else size)
 
     def _cost(self, size: np.ndarray, tau: Tau) -> np.ndarray:
@@ -136,7 +133,7 @@ class Linear(BurkholderFunction):
 
     def default_radius(self) -> float | None:
         """R of the function's own ball, in the comparators' norm; None when every comparator is admitted."""
-        radius = getattr(self.potential, "radius", None)
+        radius = self.potential.radius
         return None if radius is None else radius / self.root
 
     def _radius(self, radius: float | None) -> float:
@@ -197,12 +194,8 @@ class Linear(BurkholderFunction):
             return (np.zeros(count), g, t), x
         reduced = np.maximum(self._reduced(g), 1e-300)
         s = np.square(reduced * 10.0 ** rng.uniform(-2, 2, reduced.shape))
-        start = getattr(self.potential, "start", None)
-        if start is not None:
-            # exponentials: stay where exp(g²/2D) is a number
-            cap = np.sqrt(800.0 * (start + s))
-            shrink = np.minimum(1.0, cap / reduced)
-            g = g * (shrink if self.separable else shrink[..., None])
+        shrink = np.minimum(1.0, self.potential.reach(s) / reduced)
+        g = g * (shrink if self.separable else shrink[..., None])
         if not self.remembers:
             return (np.zeros(count), g, s), x
         # sizes seen before x: any, and half of the time like x itself, where atoms are about to be deleted

@@ -16,7 +16,7 @@ from burkholder.learning import ledger, rounding
 from burkholder.learning.certificate import Certificate, Comparators
 from burkholder.learning.evidence import NOTHING, Evidence
 from burkholder.learning.protocol import State, checked_weight, checked_weights
-from burkholder.learning.rows import Rows, Table
+from burkholder.learning.rows import LARGEST, Rows, Table
 from burkholder.learning.saved import audit_in, audit_out
 from burkholder.losses.batch import labels
 from burkholder.machine.compiling import compiled
@@ -137,6 +137,11 @@ class Audit:
         if not good.all():
             place = int(np.argmin(good))
             raise BadInput(f"yhat[{place}]", float(predictions[place]), "give the finite number that was predicted")
+        fits = np.abs(table.values[int(table.indptr[0]) : int(table.indptr[-1])]) <= LARGEST  # false for NaN too
+        if not fits.all():
+            entry = int(np.argmin(fits)) + int(table.indptr[0])
+            row = int(np.searchsorted(table.indptr, entry, "right")) - 1
+            raise BadInput(f"X[{row}]", float(table.values[entry]), f"give finite numbers of size at most {LARGEST:g}")
         self._add(table, predictions, targets, np.ones(table.rows) if weights is None else weights)
 
     def _add(self, table: Table, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:

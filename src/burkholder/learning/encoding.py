@@ -60,6 +60,8 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
     if type(value).__name__ in RECORDS and type(value) is RECORDS[type(value).__name__]:
         return {"record": type(value).__name__, "fields": encode(_fields(value))}
+    if losses.is_loss(value) and losses.LOSSES.get(value.name) is type(value):  # from outside: found again once it is registered
+        return {"loss": value.name, "fields": encode(_fields(value))}
     if type(value) is FUNCTIONS.get(type(value).__name__):
         return {"function": type(value).__name__, "options": encode(value.options)}
     if type(value) is _COMBINED.get(type(value).__name__, (None,))[0]:
@@ -89,6 +91,8 @@ def decode(words: Any) -> Any:
             return float(text)
         case {"record": name, "fields": fields}:
             return RECORDS[name](**decode(fields))
+        case {"loss": name, "fields": fields}:
+            return losses.get(name, **decode(fields))
         case {"function": name, "options": options}:
             return FUNCTIONS[name](**decode(options))
         case {"combined": name, "members": members, "options": options}:

@@ -148,7 +148,9 @@ class Rows:
             if kind == "vector" and matrix.shape[1] != self.length:
                 raise BadInput(argument, f"{matrix.shape[1]} columns", f"this learner takes {self.length} features a row")
             return self.compressed(matrix.indptr, matrix.indices, matrix.data, kind, matrix.shape[1])
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (Mapping, tuple)):
+        if isinstance(X, (list, tuple)) and not len(X):
+            return self.compressed(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), self.kind or "vector", self.length)
+        if isinstance(X, (list, tuple)) and isinstance(X[0], (Mapping, tuple)):
             return self._listed(X, argument)
         try:
             rows = np.ascontiguousarray(X, dtype=float)

@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.learning import ledger
 from burkholder.learning.feature_maps import Parity
 from burkholder.learning.ledger import ROUNDS
 from burkholder.learning.rows import DIRECT, LARGEST, TOP, Row, Rows, check_finite
+from burkholder.learning.schema import LARGEST as NUMBERS
 from burkholder.learning.schema import (
     Array,
     Schema,
@@ -99,8 +101,8 @@ def checked_row(kind: Any, keys: Any, values: np.ndarray) -> Row:
 def book() -> Array:
     """The ledger: sums of sizes, and numbers of rounds."""
     low = np.zeros(ledger.SLOTS)
-    low[[ledger.LOSS, ledger.LOSS_LOW]] = -LARGEST  # a loss of one's own may be below 0
-    high = np.full(ledger.SLOTS, LARGEST)
+    low[[ledger.LOSS, ledger.LOSS_LOW]] = -NUMBERS  # a loss of one's own may be below 0
+    high = np.full(ledger.SLOTS, NUMBERS)
     high[ledger.ROUNDS] = 2.0**53
     return Array((ledger.SLOTS,), low=low, high=high)
 

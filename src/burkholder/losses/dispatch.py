@@ -7,10 +7,13 @@ the library needs to know of a loss are traits of its class, given to `formulas`
     classes      labels are the two classes ±1
     minimiser    ℓ(·, y) is least at a finite point: only then may predictions be clipped for free
     degree       labels and predictions k times as large make the loss k^degree times as large
+    smoothness   the largest second derivative, anywhere; infinite where there is a kink. Auto needs this or `lipschitz`
     odds         ŷ is the log-odds of y = 1, so that there are probabilities
+    log          ℓ is −ln of the probability of y at the log-odds ŷ: mixtures of probabilities are then as good as their parts
+    margin       classes: whether ℓ(·, y) is least from ŷ = y onwards, so that nothing is gained beyond ±1
     quantile     the quantile it asks for; None for a mean
     compiled     the formulas are plain scalar code that numba compiles
-    slope_error  how far the computed derivative may be from the true one, relative, in units of 2⁻⁵³
+    slope_error  how far the computed derivative (and, for Auto, the value) may be from the true one, relative, in units of 2⁻⁵³
     lipschitz(B), curvature(B)   on [-B, B]; check()   refuse parameters that make no convex loss
     scaled(unit) the loss for labels and predictions divided by unit
     kinks(y)     where ℓ(·, y) is piecewise linear: its corners; None for losses that are not
@@ -18,6 +21,7 @@ the library needs to know of a loss are traits of its class, given to `formulas`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -33,7 +37,10 @@ TRAITS: dict[str, Any] = {
     "classes": False,
     "minimiser": True,
     "degree": 1,
+    "smoothness": math.inf,
     "odds": False,
+    "log": False,
+    "margin": False,
     "quantile": None,
     "compiled": True,
     "slope_error": 8.0,

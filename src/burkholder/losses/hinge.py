@@ -15,7 +15,7 @@ def _slope(loss, yhat, y):
     return -y if y * yhat < 1.0 else 0.0
 
 
-@formulas(_hinge, _slope, "hinge", classes=True, minimiser=False, slope_error=0.0)
+@formulas(_hinge, _slope, "hinge", classes=True, minimiser=False, margin=True, slope_error=0.0)
 class Hinge(NamedTuple):
     """max(0, 1 − yŷ)."""
 

@@ -19,7 +19,7 @@ def _slope(loss, yhat, y):
     return min(max(yhat - y, -loss.threshold), loss.threshold)
 
 
-@formulas(_huber, _slope, "huber", degree=2, quantile=0.5, slope_error=1.0)
+@formulas(_huber, _slope, "huber", degree=2, smoothness=1.0, quantile=0.5, slope_error=1.0)
 class Huber(NamedTuple):
     """½r² for |r| ≤ threshold, then linear."""
 

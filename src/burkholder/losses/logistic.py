@@ -21,7 +21,7 @@ def _slope(loss, yhat, y):
     return -y * ((e if m > 0.0 else 1.0) / (1.0 + e))
 
 
-@formulas(_logistic, _slope, "logistic", classes=True, minimiser=False, odds=True, slope_error=16.0)
+@formulas(_logistic, _slope, "logistic", classes=True, minimiser=False, odds=True, log=True, smoothness=0.25, slope_error=16.0)
 class Logistic(NamedTuple):
     """ln(1 + e^{−yŷ}) in nats; ŷ is the log-odds of y = 1."""
 

@@ -3,12 +3,23 @@
 A scalar potential f(g, s) is fed, per coordinate or through a norm, with g = a sum of δx and s = a sum of
 squares. `top` and `dead` are the memory of potentials that delete atoms (see `mixture`); others ignore them.
 In Python the choice is a look-up; in a compiled loop it is made at compile time, from the same formula.
+
+A potential is one file. What else the library needs to know of it are traits of its class, given to `formulas` or
+defined as methods or fields:
+
+    bound(u, s, top, dead)      A ≥ sup_g (u·g − V(g, s)) over arrays, for comparators of size u; always defined by the record
+    magnitude(g, s, top, dead)  the size of the terms f is the difference of, which its rounding errors are relative to
+    radius                      the largest size of a comparator that `bound` admits; None: any
+    atoms                       how many atoms larger features may delete; 0: it remembers nothing but g and s
+    reach(s)                    how large g may be for f(g, s) to be an ordinary number
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.records import record
@@ -19,6 +30,16 @@ _VALUES: dict[type, Callable[..., float]] = {}
 _GAPS: dict[type, Callable[..., float]] = {}
 _SLOPES: dict[type, Callable[..., float]] = {}
 _TARGETS: dict[type, Callable[..., float]] = {}
+_ATOMS: dict[type, Callable[..., float]] = {}
+
+
+def _magnitude(p: Any, g: Any, s: Any, top: Any, dead: Any) -> np.ndarray:
+    from burkholder.potentials import batch  # which is built on this module
+
+    return np.abs(batch.value(p, g, s, top, dead))
+
+
+TRAITS: dict[str, Any] = {"magnitude": _magnitude, "radius": None, "atoms": 0, "reach": lambda p, s: np.inf}
 
 
 def formulas(
@@ -26,10 +47,21 @@ def formulas(
     gap: Callable[..., float] | None = None,
     slope: Callable[..., float] | None = None,
     target: Callable[..., float] | None = None,
+    atom: Callable[..., float] | None = None,
+    **traits: Any,
 ) -> Callable[[type], type]:
-    """Attach scalar formulas to a record: f itself, and what the strategies and property 2° need of it."""
+    """Attach scalar formulas and traits to a record: f itself, and what the strategies and property 2° need of it.
+
+    `atom(g, s, rate)` may be given where the slope is scale/atoms times its sum over the rates of the living atoms: a
+    plain formula without branches, which loops over atoms then run as vector code.
+    """
 
     def attach(kind: type) -> type:
+        for trait, usual in {**TRAITS, **traits}.items():
+            if trait in traits or not hasattr(kind, trait):
+                setattr(kind, trait, usual)
+        if atom is not None:
+            _ATOMS[kind] = register_jitable(atom)
         _VALUES[kind] = register_jitable(value)
         _TARGETS[kind] = register_jitable(target or value)
         if gap is not None:
@@ -66,6 +98,11 @@ def slope(p: Any, g: float, s: float, top: float, dead: float) -> float:
     return _SLOPES[type(p)](p, g, s, top, dead)
 
 
+def atom(p: Any, g: float, s: float, rate: float) -> float:
+    """One atom's part of the slope at g ≥ 0."""
+    return _ATOMS[type(p)](g, s, rate)
+
+
 def has_gap(p: Any) -> bool:
     return type(p) in _GAPS
 
@@ -100,3 +137,16 @@ def _compiled_slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     if isinstance(p, types.BaseNamedTuple):
         return _SLOPES.get(p.instance_class)  # type: ignore[attr-defined]
     return None
+
+
+@overload(atom)
+def _compiled_atom(p, g, s, rate):  # type: ignore[no-untyped-def]
+    if isinstance(p, types.BaseNamedTuple) and p.instance_class in _ATOMS:  # type: ignore[attr-defined]
+        formula = _ATOMS[p.instance_class]  # type: ignore[attr-defined]
+        return lambda p, g, s, rate: formula(g, s, rate)
+    return None
+
+
+def by_atoms(together: Any, one_by_one: Any) -> Any:
+    """The first where the potential has an atom's formula, else the second; for use inside an overload."""
+    return lambda p: together if p.instance_class in _ATOMS else one_by_one

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from burkholder.machine.compiling import register_jitable
 from burkholder.machine.elementary import exp_up, expm1_up
+from burkholder.potentials import batch
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 EULER = 0.5772156649015329
@@ -86,6 +87,14 @@ class Adaptive(NamedTuple):
         log = np.log1p(u * (d / (self.scale * math.sqrt(self.start))))
         return self.scale + u * np.sqrt(d) * np.sqrt(2.0 * log)
 
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """The mass κ at the start is taken away from what it grew to."""
+        return self.scale + np.abs(batch.value(self, g, s, top, dead))
+
+    def reach(self, s: ArrayLike) -> np.ndarray:
+        """Up to here exp(g²/2D) is a number."""
+        return np.sqrt(800.0 * (self.start + np.asarray(s)))
+
 
 @register_jitable
 def _anytime_exponent(p, g, t):  # type: ignore[no-untyped-def]
@@ -125,3 +134,7 @@ class Anytime(NamedTuple):
         h = np.vectorize(harmonic, otypes=[float])(t)
         inner = np.sqrt(t) * np.exp(0.5 * h - self.offset) * norm
         return self.scale * (1.0 + norm * np.sqrt(2.0 * t * np.log1p(inner)))
+
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """The mass L at the start is taken away from what it grew to."""
+        return self.scale + np.abs(batch.value(self, g, s, top, dead))

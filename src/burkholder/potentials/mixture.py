@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from burkholder.machine.compiling import register_jitable
 from burkholder.machine.elementary import exp, expm1
+from burkholder.potentials import batch
 from burkholder.potentials.dispatch import LARGEST, formulas
 
 _LOG_LARGEST = math.log(LARGEST)
@@ -72,7 +73,7 @@ def anchored(top, dead, atoms, size):  # type: ignore[no-untyped-def]
     return top, dead
 
 
-@formulas(_value, None, _slope)
+@formulas(_value, None, _slope, atom=pull)
 class Mixture(NamedTuple):
     """`scale` is κ, `atoms` the number of rates; equal masses 1/atoms, halved between ±λ."""
 
@@ -93,3 +94,7 @@ class Mixture(NamedTuple):
             best = np.where(alive, np.minimum(best, cost), best)
         # a coordinate never seen (top = 0) has g = 0 and costs nothing
         return np.where(top == 0.0, 0.0, self.scale + best)
+
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """The mass κ at the start is taken away from what it grew to."""
+        return self.scale + np.abs(batch.value(self, g, s, top, dead))

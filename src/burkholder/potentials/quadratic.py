@@ -32,6 +32,6 @@ class Quadratic(NamedTuple):
         """sup_g (u·g − f(g, s)) = (c/2)u² + s/(2c)."""
         return 0.5 * self.strength * np.square(u) + 0.5 * np.asarray(s) / self.strength
 
-    def magnitude(self, g: ArrayLike, s: ArrayLike) -> np.ndarray:
-        """How large the terms are whose difference f is."""
-        return 0.5 * (np.square(g) + np.asarray(s)) / self.strength
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """(g² + s)/(2c)."""
+        return 0.5 * (np.square(g) + s) / self.strength

@@ -60,6 +60,6 @@ class SquareRoot(NamedTuple):
         inside = np.asarray(u) <= self.radius * (1 + 1e-12)
         return np.where(inside, self.constant * self.radius * np.sqrt(s), np.inf)
 
-    def magnitude(self, g: ArrayLike, s: ArrayLike) -> np.ndarray:
-        """How large the terms are whose difference f is."""
+    def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
+        """R(g + √s)."""
         return self.radius * (np.asarray(g) + np.sqrt(s))

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from burkholder.machine.compiling import register_jitable
+from burkholder.machine.compiling import overload, register_jitable
 from burkholder.machine.vectors import WIDTH, all8, load8, total8
 from burkholder.potentials import anchored, slope
-from burkholder.potentials.dispatch import LARGEST
-from burkholder.potentials.mixture import pull
+from burkholder.potentials.dispatch import LARGEST, atom, by_atoms
 from burkholder.rounds.coordinates import largest
 from burkholder.rounds.layout import DEAD_ROW, DRIFTED, G_ROW, OUT_ROW, S_ROW, TOP_ROW, X_ROW, tick
 
@@ -32,19 +31,34 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
 
 @register_jitable
 def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
-    atoms, room = frame.atoms, -(-frame.atoms // WIDTH) * WIDTH
+    return _pulled(potential, frame.atoms, scratch, values)
+
+
+def _pulled(potential, atoms, scratch, values):
+    """The prediction of the row that `recall` laid out."""
+    raise NotImplementedError("only inside compiled loops")
+
+
+@overload(_pulled)
+def _chosen(potential, atoms, scratch, values):
+    return by_atoms(_together, _alone)(potential)
+
+
+@register_jitable
+def _together(potential, atoms, scratch, values):
+    room = -(-atoms // WIDTH) * WIDTH
     if room > scratch.shape[1]:
-        return _one_by_one(potential, scratch, values)
+        return _alone(potential, atoms, scratch, values)
     halves, pulls = scratch[X_ROW], scratch[OUT_ROW]
     half = 1.0
     for a in range(room):
         halves[a] = half if a < atoms else 0.0
         half *= 0.5
     total = 0.0
-    for k in range(indices.size):
+    for k in range(values.size):
         g, s, top, dead = scratch[G_ROW, k], scratch[S_ROW, k], scratch[TOP_ROW, k], int(scratch[DEAD_ROW, k])
         for a in range(room):  # every atom, as vector code; the dead ones pull no more
-            pulls[a] = pull(abs(g), s, top * halves[a])
+            pulls[a] = atom(potential, abs(g), s, top * halves[a])
         for a in range(min(dead, atoms)):
             pulls[a] = 0.0
         sums = all8(0.0)
@@ -60,8 +74,8 @@ def _share(x, pulled):
 
 
 @register_jitable
-def _one_by_one(potential, scratch, values):
-    """For more atoms than the row has room for."""
+def _alone(potential, atoms, scratch, values):
+    """For potentials without an atom's formula, and for more atoms than the row has room for."""
     total = 0.0
     for k in range(values.size):
         g = scratch[G_ROW, k]

@@ -70,7 +70,7 @@ class LinearState:
             float(function.root),
             float(function.feature_bound),
             LARGEST / function.lipschitz,
-            function.potential.atoms if function.remembers else 0,
+            function.potential.atoms,
             MOST if function.dimension is None else function.dimension,
         )
         self.scalars = np.zeros(layout.SLOTS)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from burkholder.errors import BadInput
 from burkholder.learning import ledger as account
 from burkholder.learning.rows import Table
+from burkholder.losses import Absolute
 from burkholder.rounds import checks, layout, loops
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def plays(state: LinearState, table: Table, loss: Any, bound: float, ledger: np.
     nothing = np.zeros(0)
     out = np.empty(table.rows)
     rows = loops.Stream(indptr, indices, values, nothing, nothing, out, *_room(state, indices, values))
-    return _walk(state, loops.stream_plays, rows, loss, bound, ledger)
+    # whatever the loss: nothing is paid, and one loop plays for all of them, Python's own included
+    return _walk(state, loops.stream_plays, rows, Absolute(), bound, ledger)
 
 
 def _walk(state: LinearState, loop: Any, rows: loops.Stream, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
@@ -107,7 +109,10 @@ def _run_slowly(
     try:
         for t in range(y.size):
             row = indices[indptr[t] : indptr[t + 1]], values[indptr[t] : indptr[t + 1]]
-            raw = state.play(*row)
+            try:
+                raw = state.play(*row)
+            except BadInput as error:
+                raise BadInput(f"{error.argument}[{t}]", error.value, error.remedy) from None
             w = float(weight[min(t, weight.size - 1)])
             out[t], delta = account.settle(ledger, loss, raw, float(y[t]), w, bound, state.function.lipschitz)
             if not (math.isfinite(delta) and math.isfinite(ledger[account.LOSS])):

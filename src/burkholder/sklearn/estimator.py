@@ -67,7 +67,7 @@ class StreamEstimator(Portable, BaseEstimator):
 
     @property
     def _probabilistic(self) -> bool:
-        return isinstance(losses.get(self.loss) if isinstance(self.loss, str) else self.loss, losses.Logistic)
+        return (losses.get(self.loss) if isinstance(self.loss, str) else self.loss).odds
 
 
 def linear_weights(learner: Any) -> tuple[float, np.ndarray] | None:

@@ -9,24 +9,19 @@ import itertools
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from exact import loss_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burkholder import losses
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.learner import MatrixLearner
 
-LOSSES: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "absolute": lambda p, y: abs(p - y),
-    "squared": lambda p, y: (p - y) ** 2,
-    "pinball": lambda p, y: Fraction(0.5) * abs(p - y),
-    "huber": lambda p, y: (p - y) ** 2 / 2 if abs(p - y) <= 1 else abs(p - y) - Fraction(1, 2),
-    "epsilon-insensitive": lambda p, y: max(abs(p - y) - Fraction(0.1), Fraction(0)),
-    "hinge": lambda p, y: max(1 - p * y, Fraction(0)),
-}
 SHAPE = (3, 2)
 IDS = [(f"u{i}", j) for i in range(SHAPE[0]) for j in range(SHAPE[1])]
 
@@ -220,7 +215,7 @@ def _bias(learner: Any, memo: Any) -> float:
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_printed_is_true(name: str, how: str) -> None:
     kind = KINDS[name]
-    loss = LOSSES[kind.loss]
+    loss = partial(loss_of, losses.get(kind.loss))
 
     @settings(max_examples=12, deadline=None, derandomize=True, database=None)
     @given(kind.rounds)
