@@ -29,7 +29,7 @@ STEP = 0.95  # η is lowered when it is due to fall by a twentieth: any falling 
 
 
 @inlined
-def combine(plan, state, work):  # type: ignore[no-untyped-def]
+def combine(plan, state, work):
     """The prediction made of work.played (for the log loss the odds, e to the prediction); work.mixed and work.other
     keep what learning needs again."""
     played, mixed = work.played, work.mixed
@@ -52,7 +52,7 @@ def combine(plan, state, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
+def absorb(plan, loss, state, work, yhat, y, weight):
     """Change the weights by the lanes' losses at the label y."""
     if plan.mixing == MIX_LOG:
         absorb_log(plan, loss, state, work, yhat, y, weight)
@@ -93,7 +93,7 @@ def absorb(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped
 
 
 @inlined
-def rate(plan, state):  # type: ignore[no-untyped-def]
+def rate(plan, state):
     """AdaHedge's η = ln K/GAP, with the gap at least a tenth of the largest spread of losses in one round.
 
     Without that floor η is infinite at first, and rounding decides between lanes that are equal so far.
@@ -102,7 +102,7 @@ def rate(plan, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-untyped-def]
+def absorb_log(plan, loss, state, work, yhat, y, weight):
     """Bayes' rule. Lane losses are kept as products and turned into logarithms every sixteenth round: with
     log-odds within ±30 sixteen factors cannot underflow."""
     likely = work.mixed if y > 0.0 else work.other
@@ -123,7 +123,7 @@ def absorb_log(plan, loss, state, work, yhat, y, weight):  # type: ignore[no-unt
 
 
 @inlined
-def settle(plan, state):  # type: ignore[no-untyped-def]
+def settle(plan, state):
     """Bring the cumulative log losses of the lanes up to date."""
     for k in range(0, plan.lanes, 8):
         add8(state.lane_loss, state.lane_rest, k, all8(0.0) - log(most(load8(state.likelihood, k), all8(1e-300))))
@@ -131,7 +131,7 @@ def settle(plan, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def share(plan, state, total, played, check):  # type: ignore[no-untyped-def]
+def share(plan, state, total, played, check):
     """Normalise the weights and share SHARE/(t+2) of them with the prior; note a loss above the mix loss."""
     scalars = state.scalars
     part = SHARE / (scalars[ROUNDS] + 2.0)
@@ -152,7 +152,7 @@ def share(plan, state, total, played, check):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def lower_rate(plan, state, eta):  # type: ignore[no-untyped-def]
+def lower_rate(plan, state, eta):
     """w ∝ π·(w/π)^(η′/η)."""
     ratio = eta / state.scalars[ETA]
     total = 0.0

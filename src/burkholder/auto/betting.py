@@ -26,7 +26,7 @@ CAP = 50.0  # no weight grows beyond e⁵⁰ times its first size
 
 
 @inlined
-def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
+def forecast(plan, state, work, m):
     """The lane's prediction, within the limits of predictions and on the tangent lanes' grid, into work.out."""
     steep, size = 1.0, 1.0
     low, high = -LIMIT, LIMIT
@@ -53,7 +53,7 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def steepen(plan, state, work):  # type: ignore[no-untyped-def]
+def steepen(plan, state, work):
     """Remember the largest slope."""
     if plan.kinds[0] != LOGISTIC:
         state.scalars[STEEPEST] = max(state.scalars[STEEPEST], abs(work.step[plan.tangents + BETTING]))

@@ -80,13 +80,13 @@ mixing_of = named(Mixing)
 
 
 @inlined
-def log_sigmoid(m):  # type: ignore[no-untyped-def]
+def log_sigmoid(m):
     """ln σ(m)."""
     return min(m, 0.0) - math.log1p(math.exp(-abs(m)))
 
 
 @inlined
-def three_ways(margins, known, blend, ways):  # type: ignore[no-untyped-def]
+def three_ways(margins, known, blend, ways):
     """Probabilities of the classes 1, …, known into ways, none below LEAST: e^score over their sum, the score being
     ln σ(m), or m, or a·m + b·ln σ(m) with the learned (a, b) = blend[:2]."""
     for way in range(3):
@@ -109,7 +109,7 @@ def three_ways(margins, known, blend, ways):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn_blend(margins, known, label, weight, ways, blend):  # type: ignore[no-untyped-def]
+def learn_blend(margins, known, label, weight, ways, blend):
     """One Newton step of (a, b) on the log loss; blend[2:] is the precision, to which the curvature is added."""
     x, z = -margins[label], -log_sigmoid(margins[label])
     mean, other, xx, xz, zz = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -127,7 +127,7 @@ def learn_blend(margins, known, label, weight, ways, blend):  # type: ignore[no-
 
 
 @inlined
-def trust(lost, shares):  # type: ignore[no-untyped-def]
+def trust(lost, shares):
     """Bayes' weights of the ways, from their cumulative losses."""
     least, total = min(lost[0], min(lost[1], lost[2])), 0.0
     for way in range(3):
@@ -138,9 +138,7 @@ def trust(lost, shares):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def run_classes(  # type: ignore[no-untyped-def]
-    plans, mixings, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning
-):
+def run_classes(plans, mixings, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning):
     """Predict, then learn, row by row. plans, mixings: tables of one record; states, works: of one a class.
     likely: every class's probability, row by row (left alone if empty); found: the likeliest class of each row (1, …, known, as
     are labels), paid: its unweighted log loss. Without `learning` only likely and scratch are written."""

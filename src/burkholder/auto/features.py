@@ -24,7 +24,7 @@ MANY = 500.0  # with fewer features than this everything is near anyway
 
 
 @inlined
-def gather(plan, state, work, indices, values, start, stop, grow):  # type: ignore[no-untyped-def]
+def gather(plan, state, work, indices, values, start, stop, grow):
     """Fill work.slot and work.raw with the features of a row; repeated indices are added up.
 
     Slot 0 is the intercept. Features in the dense list are visited even when absent (x = 0), because their
@@ -75,7 +75,7 @@ def gather(plan, state, work, indices, values, start, stop, grow):  # type: igno
 
 
 @inlined
-def fetch(plan, state, slot):  # type: ignore[no-untyped-def]
+def fetch(plan, state, slot):
     """Ask for all that is kept of a feature which will be wanted soon."""
     prefetch(state.stat, slot, 0)
     prefetch(state.lanes, slot, 0)
@@ -87,7 +87,7 @@ def fetch(plan, state, slot):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
+def scale(plan, state, work, m, keep):
     """Fill work.hat and work.tilde; with `keep` also write the new statistics, which count this row."""
     zero, one = all8(0.0), all8(1.0)
     rounds = all8(state.scalars[ROUNDS] + 1.0)
@@ -131,7 +131,7 @@ def scale(plan, state, work, m, keep):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def heighten(state, work, j, keep):  # type: ignore[no-untyped-def]
+def heighten(state, work, j, keep):
     """Raise the heights of eight features to this row's values: old over new height, and 1/h, into work."""
     for i in range(8):
         slot, size = work.slot[j + i], abs(work.raw[j + i])
@@ -148,7 +148,7 @@ def heighten(state, work, j, keep):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def list_dense(state, slot, dense):  # type: ignore[no-untyped-def]
+def list_dense(state, slot, dense):
     """Put a feature on the list of dense ones, or take it off."""
     if dense:
         state.dense[state.dense_count[0]] = slot
@@ -163,7 +163,7 @@ def list_dense(state, slot, dense):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def count_unseen(slot_of, indices):  # type: ignore[no-untyped-def]
+def count_unseen(slot_of, indices):
     """How many different unseen features there are among the indices; leaves slot_of as it was."""
     count = 0
     for feature in indices:

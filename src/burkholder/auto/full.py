@@ -9,14 +9,14 @@ from burkholder.machine.vectors import put as put8
 
 
 @inlined
-def censored(state, p, y):  # type: ignore[no-untyped-def]
+def censored(state, p, y):
     """Whether label and prediction both lie at or beyond the same end of the range: nothing to learn then."""
     low, high = state.scalars[LOW], state.scalars[HIGH]
     return (p < low and y <= low) or (p > high and y >= high)
 
 
 @inlined
-def kalman_step(p, w, column, live, size, g, shrink):  # type: ignore[no-untyped-def]
+def kalman_step(p, w, column, live, size, g, shrink):
     """One step with covariance P, given column = Px, on the first `live` rows: w ← w − g·Px, P ← P − c/(1+cX)·Px(Px)ᵀ."""
     back = all8(0.0 - g)
     for i in range(0, size, 8):
@@ -28,13 +28,13 @@ def kalman_step(p, w, column, live, size, g, shrink):  # type: ignore[no-untyped
 
 
 @inlined
-def live_size(plan, state):  # type: ignore[no-untyped-def]
+def live_size(plan, state):
     """How far the rows of full lanes are in use, in whole blocks of eight."""
     return min((int(state.scalars[FEATURES]) + 7) // 8 * 8, state.full_w.shape[1])
 
 
 @inlined
-def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
+def forecast(plan, state, work, m):
     """Full lanes' predictions into work.out; once retired, each is its diagonal twin."""
     if state.scalars[FULL_ON] == 0.0:
         for k in range(plan.full_lanes):
@@ -57,7 +57,7 @@ def forecast(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def multiply(p, slot, x, m, column, size):  # type: ignore[no-untyped-def]
+def multiply(p, slot, x, m, column, size):
     """column += Px. Four blocks side by side, then two, then one: a sum waits for its last term, four sums do not."""
     i = 0
     while i + 32 <= size:
@@ -87,7 +87,7 @@ def multiply(p, slot, x, m, column, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
+def reach(plan, state, work, m):
     """Let the variances drift; Px of every full lane into its row of work.columns, X = xᵀPx into work.reach.
 
     P = full_p + diag(full_drift) − Σ_r d_r·u_r·u_rᵀ over the steps since full_p was last brought up to date: writing
@@ -120,7 +120,7 @@ def reach(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(plan, state, work):  # type: ignore[no-untyped-def]
+def learn(plan, state, work):
     """Every full lane takes its step; the change of its covariance is written down, and made every eighth round."""
     size, pending = live_size(plan, state), int(state.scalars[ROUNDS]) % DELAY
     for k in range(plan.full_lanes):
@@ -137,7 +137,7 @@ def learn(plan, state, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def catch_up(state, k, size):  # type: ignore[no-untyped-def]
+def catch_up(state, k, size):
     """Bring full_p of one lane up to date."""
     p, u, d = state.full_p[k], state.full_u[k], state.full_d[k]
     for i in range(int(state.scalars[FEATURES])):
@@ -156,7 +156,7 @@ def catch_up(state, k, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def retire(plan, state):  # type: ignore[no-untyped-def]
+def retire(plan, state):
     """Too many features: from now on each full lane *is* its diagonal twin, also in the stack."""
     for k in range(plan.full_lanes):
         twin = int(state.full_spec[k, 3])

@@ -42,7 +42,7 @@ LARGEST = 1e100  # in units of the first nonzero label
 
 
 @inlined
-def play(plan, state, work, m):  # type: ignore[no-untyped-def]
+def play(plan, state, work, m):
     """Every lane's output, then the aggregate, in internal units (for the log loss, its odds). The state is only read."""
     passes.read(plan, state, work, m)
     width.measure(plan, state, work, m)
@@ -59,7 +59,7 @@ def play(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
+def clip(plan, state, work, first, last):
     """Log-odds within ±30, regression within the range of labels seen: both cost (almost) nothing."""
     low, high = state.scalars[LOW], state.scalars[HIGH]
     if plan.kinds[0] == LOGISTIC:
@@ -72,7 +72,7 @@ def clip(plan, state, work, first, last):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyped-def]
+def learn(plan, loss, state, work, m, yhat, y, weight):
     """Everything the label changes, except the statistics of the features."""
     scalars = state.scalars
     regression = plan.kinds[0] != LOGISTIC
@@ -98,7 +98,7 @@ def learn(plan, loss, state, work, m, yhat, y, weight):  # type: ignore[no-untyp
 
 
 @inlined
-def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
+def every_step(plan, state, work, y, weight):
     """The step of every Kalman lane and stack into work.step and work.shrink, eight lanes at a time.
 
     All of them wait for nothing but their predictions and reaches, so the processor works on them side by side.
@@ -124,7 +124,7 @@ def every_step(plan, state, work, y, weight):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyped-def]
+def tangent_slopes(plan, loss, state, work, y, weight):
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
     if plan.mixing == MIX_LOG:
@@ -142,7 +142,7 @@ def tangent_slopes(plan, loss, state, work, y, weight):  # type: ignore[no-untyp
 
 
 @inlined
-def tame(plan, state, y):  # type: ignore[no-untyped-def]
+def tame(plan, state, y):
     """The label to learn from: at most ten times the range so far beyond it. One absurd label costs one round."""
     scalars = state.scalars
     if plan.range_given == 1 or scalars[LABELS] == 0.0:
@@ -156,7 +156,7 @@ def tame(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def widen(plan, state, y):  # type: ignore[no-untyped-def]
+def widen(plan, state, y):
     """Take a label into the range seen, with all that depends on it."""
     scalars = state.scalars
     scalars[LABEL_SQUARES] += y * y
@@ -172,7 +172,7 @@ def widen(plan, state, y):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yhat, losses, learning):
     """Predict, then learn, row by row: the one loop. `loss` and y are in internal units (y over the unit of the labels).
 
     Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
@@ -183,7 +183,7 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
 
 
 @inlined
-def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):  # type: ignore[no-untyped-def]
+def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):
     """The loop itself."""
     scalars = state.scalars
     for t in range(yhat.shape[0]):
@@ -220,7 +220,7 @@ def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, lo
 
 
 @inlined
-def logarithms(yhat):  # type: ignore[no-untyped-def]
+def logarithms(yhat):
     """From odds to predictions."""
     whole = yhat.shape[0] // 8 * 8
     for t in range(0, whole, 8):
@@ -230,7 +230,7 @@ def logarithms(yhat):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def log_losses(state, y, weight, yhat, losses):  # type: ignore[no-untyped-def]
+def log_losses(state, y, weight, yhat, losses):
     """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):

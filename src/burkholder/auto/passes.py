@@ -11,7 +11,7 @@ from burkholder.machine.vectors import all4, all8, fused, halves, load4, load8, 
 
 
 @inlined
-def read(plan, state, work, m):  # type: ignore[no-untyped-def]
+def read(plan, state, work, m):
     """p = ⟨w, x⟩ of every diagonal and tangent lane into work.out, X = ΣVx² into work.reach. The state is only read."""
     v0, drift, now = load8(state.v0, 0), load8(state.drift, 0), state.scalars[ROUNDS]
     at = 16 * plan.groups
@@ -39,7 +39,7 @@ def read(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(plan, state, work, m):  # type: ignore[no-untyped-def]
+def learn(plan, state, work, m):
     """Every diagonal lane takes its step, and the tangent lanes take δ; both are in work.step."""
     v0, drift, now = load8(state.v0, 0), load8(state.drift, 0), state.scalars[ROUNDS]
     at = 16 * plan.groups

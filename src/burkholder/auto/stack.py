@@ -18,7 +18,7 @@ DRIFT = 1e-5
 
 
 @inlined
-def label_scale(plan, state):  # type: ignore[no-untyped-def]
+def label_scale(plan, state):
     """Regression outputs are divided by the running rms of the labels, so that the prior has a meaning."""
     if plan.kinds[0] == LOGISTIC or state.scalars[LABEL_SQUARES] == 0.0:
         return 1.0
@@ -26,7 +26,7 @@ def label_scale(plan, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def forecast(plan, state, work):  # type: ignore[no-untyped-def]
+def forecast(plan, state, work):
     """The stacks' predictions into work.out, last; they read work.entry. Weights of lanes that are no input are 0."""
     live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     for s in range(plan.groups):
@@ -45,7 +45,7 @@ def forecast(plan, state, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def reach(plan, state, work):  # type: ignore[no-untyped-def]
+def reach(plan, state, work):
     """Let the variances drift; Px of each stack into its row of work.columns, X = xᵀPx into work.reach."""
     live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     inverse = 1.0 / label_scale(plan, state)
@@ -64,7 +64,7 @@ def reach(plan, state, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(plan, state, work):  # type: ignore[no-untyped-def]
+def learn(plan, state, work):
     """Each stack takes its step. A step towards labels over `unit` is 1/unit of the step towards the labels."""
     live = plan.tangents if state.scalars[FULL_ON] == 1.0 else plan.full
     inverse = 1.0 / label_scale(plan, state)

@@ -18,7 +18,7 @@ LN2 = 0.6931471805599453
 
 
 @inlined
-def implicit_logistic(m, reach):  # type: ignore[no-untyped-def]
+def implicit_logistic(m, reach):
     """z of z = m + reach·σ(−z), two Halley steps, each kept within [m, m + reach].
 
     The start is max(m, ℓ − ln max(ℓ−m, 1)), ℓ = ln(1+reach), with coarse logarithms. The slope (z−m)/reach is
@@ -39,7 +39,7 @@ def implicit_logistic(m, reach):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def step(kind, p, reach, s, y, weight, residual, quantile):  # type: ignore[no-untyped-def]
+def step(kind, p, reach, s, y, weight, residual, quantile):
     """(g, c/(1+cX)) of eight lanes; `s` is σ(−yp) for a logistic step, `residual` the typical |residual|, the noise
     scale of a quantile step."""
     one, w, label = all8(1.0), all8(weight), all8(y)

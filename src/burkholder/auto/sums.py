@@ -10,7 +10,7 @@ from burkholder.machine.vectors import load4, load8, store
 
 
 @inlined
-def two_sum(a, b):  # type: ignore[no-untyped-def]
+def two_sum(a, b):
     """(a + b rounded, what rounding took from it, exactly), of numbers or vectors, whichever is larger.
 
     >>> two_sum(1.0, 1e-20)
@@ -22,14 +22,14 @@ def two_sum(a, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add(totals, k, rests, j, x):  # type: ignore[no-untyped-def]
+def add(totals, k, rests, j, x):
     """x to the sum whose total is totals[k], and its rest rests[j]."""
     totals[k], lost = two_sum(totals[k], x)
     rests[j] += lost
 
 
 @inlined
-def add4(totals, rests, x):  # type: ignore[no-untyped-def]
+def add4(totals, rests, x):
     """The same for the four sums of the tangent lanes."""
     total, lost = two_sum(load4(totals, 0), x)
     store(totals, 0, total)
@@ -37,7 +37,7 @@ def add4(totals, rests, x):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add8(totals, rests, k, x):  # type: ignore[no-untyped-def]
+def add8(totals, rests, k, x):
     """The same for eight sums, from place k on."""
     total, lost = two_sum(load8(totals, k), x)
     store(totals, k, total)

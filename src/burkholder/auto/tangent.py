@@ -24,13 +24,13 @@ WHOLE = 6755399441055744.0
 
 
 @inlined
-def square_function(g, s):  # type: ignore[no-untyped-def]
+def square_function(g, s):
     """U_sq(g, √s), the catalogue's: −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
     return value(SquareRoot(1.0, 2.0), abs(g), s, 0.0, 0.0)
 
 
 @inlined
-def direction(state, slot, at):  # type: ignore[no-untyped-def]
+def direction(state, slot, at):
     """−w/R = g/sqrt(2s−g²) of one feature in the four lanes, sgn g where s < g²."""
     g, s = row4(state.lanes, slot, at), row4(state.lanes, slot, at + 4)
     # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
@@ -39,7 +39,7 @@ def direction(state, slot, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def play(plan, state, work, lean):  # type: ignore[no-untyped-def]
+def play(plan, state, work, lean):
     """The tangent lanes' predictions into work.out, on their grid; lean = ⟨−w/R, x̂⟩."""
     p = lean * load4(state.radii, 0) * all4(-state.scalars[RADIUS_SCALE])
     store(work.exact, 0, p)
@@ -48,7 +48,7 @@ def play(plan, state, work, lean):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def charge(plan, state, work):  # type: ignore[no-untyped-def]
+def charge(plan, state, work):
     """Σδŷ, what rounding to the grid cost, and the sizes its own rounding is bounded by, with δ of each lane in work.step."""
     delta, exact = load4(work.step, plan.tangents), load4(work.exact, 0)
     lean = delta * exact
@@ -60,7 +60,7 @@ def charge(plan, state, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn(state, slot, at, d):  # type: ignore[no-untyped-def]
+def learn(state, slot, at, d):
     """g += δx̂, s += (δx̂)²; the new g."""
     g = row4(state.lanes, slot, at) + d
     put(state.lanes, slot, at, g)
@@ -69,7 +69,7 @@ def learn(state, slot, at, d):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def raise_radius(plan, state, scale):  # type: ignore[no-untyped-def]
+def raise_radius(plan, state, scale):
     """Multiply every radius up to `scale`; the potential then moves by (R′−R)·ΣU_sq, which is written down."""
     at = 16 * plan.groups
     more = scale - state.scalars[RADIUS_SCALE]

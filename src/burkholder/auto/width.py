@@ -15,7 +15,7 @@ from burkholder.machine.vectors import all8, fused, halves, load8, store, total8
 
 
 @inlined
-def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
+def measure(plan, state, work, m):
     """The gains, put into work.out and work.reach of the diagonal lanes; and the mean squared width with this row.
 
     The gains come from the rows before: features met for the first time are left out of a prediction, and must not
@@ -42,7 +42,7 @@ def measure(plan, state, work, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def keep(plan, state, work):  # type: ignore[no-untyped-def]
+def keep(plan, state, work):
     """Remember the mean squared width; gains into the steps of the diagonal lanes."""
     state.scalars[HAT_SQUARES] = work.squares[0]
     state.scalars[TILDE_SQUARES] = work.squares[1]

@@ -64,7 +64,7 @@ def complete(
     tell(str(certificate))
 
 
-def _value(certificate, name):  # type: ignore[no-untyped-def]
+def _value(certificate, name):
     """The guarantee of that kind about the certificate's own comparators."""
     return next((g.value for g in certificate.guarantees if name in g.name), None)
 
@@ -78,7 +78,7 @@ def _number(text: str) -> float:
         raise BadInput("rate", text, "give lowering, doubling, mixture or a positive number") from None
 
 
-def _write(path, data, predictions):  # type: ignore[no-untyped-def]
+def _write(path, data, predictions):
     """row, column, rating, prediction: one line a round, in the order played."""
     import csv
 

@@ -84,7 +84,7 @@ def weights(state: Any, x: np.ndarray) -> np.ndarray:
 
 
 @overload(predict)
-def _compiled_predict(state, x):  # type: ignore[no-untyped-def]
+def _compiled_predict(state, x):
     if isinstance(state, types.BaseNamedTuple):
         rule = RULES[state.instance_class].predict  # type: ignore[attr-defined]
         return lambda state, x: rule(state, x)
@@ -92,7 +92,7 @@ def _compiled_predict(state, x):  # type: ignore[no-untyped-def]
 
 
 @overload(update)
-def _compiled_update(state, x, yhat, delta, own, paid):  # type: ignore[no-untyped-def]
+def _compiled_update(state, x, yhat, delta, own, paid):
     if isinstance(state, types.BaseNamedTuple):
         rule = RULES[state.instance_class].update  # type: ignore[attr-defined]
         return lambda state, x, yhat, delta, own, paid: rule(state, x, yhat, delta, own, paid)
@@ -100,7 +100,7 @@ def _compiled_update(state, x, yhat, delta, own, paid):  # type: ignore[no-untyp
 
 
 @overload(weights)
-def _compiled_weights(state, x):  # type: ignore[no-untyped-def]
+def _compiled_weights(state, x):
     if isinstance(state, types.BaseNamedTuple):
         rule = RULES[state.instance_class].weights  # type: ignore[attr-defined]
         return lambda state, x: rule(state, x)

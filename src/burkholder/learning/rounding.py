@@ -21,7 +21,7 @@ SUBNORMAL = 5e-324  # what underflow may take from a product
 
 
 @register_jitable
-def add(sums, high, low, term):  # type: ignore[no-untyped-def]
+def add(sums, high, low, term):
     """Add to the sum kept in two places of an array, the second one its correction; no branch."""
     before = sums[high]
     after = before + term

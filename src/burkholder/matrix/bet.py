@@ -27,13 +27,13 @@ def start() -> NDArray[np.float64]:
 
 
 @piece
-def stake(u, k):  # type: ignore[no-untyped-def]
+def stake(u, k):
     """clip(2^k·u, ±¼)."""
     return min(max(math.ldexp(u, k), -CLIP), CLIP)
 
 
 @compiled
-def predict(log_wealth, u):  # type: ignore[no-untyped-def]
+def predict(log_wealth, u):
     """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
     top, total = log_wealth[0], 0.0
     for k in range(log_wealth.size):
@@ -47,7 +47,7 @@ def predict(log_wealth, u):  # type: ignore[no-untyped-def]
 
 
 @piece
-def update(log_wealth, u, delta):  # type: ignore[no-untyped-def]
+def update(log_wealth, u, delta):
     """Every wealth takes its gain or loss."""
     for k in range(log_wealth.size):
         log_wealth[k] += np.log1p(-delta * stake(u, k))

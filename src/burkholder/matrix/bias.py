@@ -51,7 +51,7 @@ def with_nodes(bias: Bias, nodes: int) -> Bias:
 
 
 @piece
-def advice(bias, i, j):  # type: ignore[no-untyped-def]
+def advice(bias, i, j):
     """The four predictions at (i, j), clipped to [−1, 1]; a node of index −1 is unknown and adds nothing."""
     mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
     x = np.full(bias.speed.size, mean)
@@ -65,13 +65,13 @@ def advice(bias, i, j):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def predict(bias, i, j):  # type: ignore[no-untyped-def]
+def predict(bias, i, j):
     """The aggregated prediction; changes nothing."""
     return _predict_experts(bias.experts, advice(bias, i, j))
 
 
 @piece
-def update(bias, i, j, y):  # type: ignore[no-untyped-def]
+def update(bias, i, j, y):
     """Learn the rating y at known nodes (i, j); the aggregation pays for its own prediction."""
     x = advice(bias, i, j)
     yhat = _predict_experts(bias.experts, x)

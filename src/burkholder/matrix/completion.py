@@ -142,7 +142,7 @@ class MatrixCompletion(OnlineLearner):
 
     # -- whole streams ------------------------------------------------------------------------------------
 
-    def run(  # type: ignore[override]
+    def run(
         self, X: Any, y: Any, *rest: Any, weight: Any = None, trace: int = 0, progress: Callable[[int, str], None] | None = None
     ) -> Run:
         """Every rating in turn, as `predict` then `update` would, compiled; all of it, or nothing when an input is bad.

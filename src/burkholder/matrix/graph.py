@@ -100,14 +100,14 @@ def _packed(graph: Graph, rooms: NDArray[np.uint64]) -> Graph:
 
 
 @compiled
-def _copy_lists(start, length, nodes, begins, source, target):  # type: ignore[no-untyped-def]
+def _copy_lists(start, length, nodes, begins, source, target):
     for r in range(nodes):
         for k in range(length[r]):
             target[begins[r] + np.uint64(k)] = source[start[r] + np.uint64(k)]
 
 
 @compiled
-def add_edge(graph, i, j, weight):  # type: ignore[no-untyped-def]
+def add_edge(graph, i, j, weight):
     """Append weight·(e_i e_jᵀ + e_j e_iᵀ); `with_room` has made sure it fits."""
     for here, there in ((i, j), (j, i)):
         place = graph.start[here] + graph.length[here]

@@ -17,7 +17,7 @@ _start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
 
 @piece
-def small(T, m, off, diagonal):  # type: ignore[no-untyped-def]
+def small(T, m, off, diagonal):
     """T_m with [[diagonal, off], [off, diagonal]] added to its leading block."""
     S = T[: 2 * m, : 2 * m].copy()
     S[0, 0] += diagonal
@@ -28,7 +28,7 @@ def small(T, m, off, diagonal):  # type: ignore[no-untyped-def]
 
 
 @piece
-def small_trace(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def]
+def small_trace(T, m, off, diagonal, log_trace):
     """tr exp of `small`, in units of exp(log_trace)."""
     total = 0.0
     for eigenvalue in np.linalg.eigvalsh(small(T, m, off, diagonal)):
@@ -37,7 +37,7 @@ def small_trace(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def]
 
 
 @piece
-def trace_change(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def]
+def trace_change(T, m, off, diagonal, log_trace):
     """log of tr exp(A + change)/tr exp(A), where log_trace = log tr exp(A).
 
     The floor only matters when log_trace is wrong by more than the whole trace.
@@ -47,7 +47,7 @@ def trace_change(T, m, off, diagonal, log_trace):  # type: ignore[no-untyped-def
 
 
 @piece
-def deep_enough(T, m):  # type: ignore[no-untyped-def]
+def deep_enough(T, m):
     """Whether m block steps can resolve exp on T's spectrum at all: m² at least its width (by row sums).
 
     A polynomial of degree below the square root of the width is blind to exp near the upper end: all its
@@ -63,7 +63,7 @@ def deep_enough(T, m):  # type: ignore[no-untyped-def]
 
 
 @piece
-def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first, basis, T, R):  # type: ignore[no-untyped-def]
+def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first, basis, T, R):
     """(m, log change at +off, log change at −off, last difference) for A = rate·edges − damping·diagonal.
 
     Stops after two consecutive changes of both below tol (one can be an accident), or when T is exact.
@@ -97,7 +97,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
 
 
 @piece
-def small_entries(T, m, log_trace):  # type: ignore[no-untyped-def]
+def small_entries(T, m, log_trace):
     """The leading 2×2 block of exp(T_m − log_trace): entries (0,0), (0,1), (1,1)."""
     eigenvalues, vectors = np.linalg.eigh(T[: 2 * m, : 2 * m].copy())
     e00 = e01 = e11 = 0.0
@@ -110,7 +110,7 @@ def small_entries(T, m, log_trace):  # type: ignore[no-untyped-def]
 
 
 @piece
-def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis, T, R):  # type: ignore[no-untyped-def]
+def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis, T, R):
     """(m, P_ij, last difference) for P = exp(A)/tr exp(A): P_ij, P_ii and P_jj have all changed by at most
     tol·(|P_ij| + e^{−log_trace}), twice.
 

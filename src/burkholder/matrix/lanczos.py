@@ -17,7 +17,7 @@ NEGLIGIBLE = 1e-6  # a new direction shorter than this is dropped (cold rows exh
 
 
 @compiled
-def start(basis, i, j, nodes):  # type: ignore[no-untyped-def]
+def start(basis, i, j, nodes):
     """V₀ = [e_i, e_j] in basis[0]; basis is (3, 2·capacity): blocks k, k−1, k+1 take turns in its rows."""
     for r in range(2 * nodes):
         basis[0, r] = 0.0
@@ -27,7 +27,7 @@ def start(basis, i, j, nodes):  # type: ignore[no-untyped-def]
 
 
 @piece
-def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-untyped-def]
+def apply_to_units(graph, rate, damping, i, j, y, nodes):
     """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A."""
     for r in range(2 * nodes):
         y[r] = 0.0
@@ -39,7 +39,7 @@ def apply_to_units(graph, rate, damping, i, j, y, nodes):  # type: ignore[no-unt
 
 
 @piece
-def apply(graph, rate, damping, x, previous, R, y, nodes):  # type: ignore[no-untyped-def]
+def apply(graph, rate, damping, x, previous, R, y, nodes):
     """y = A x − previous·Rᵀ and the 2×2 block α = xᵀy, for A = rate·edges − damping·diagonal.
 
     Two accumulators per column hide the latency of the additions; the order of additions is fixed.
@@ -87,7 +87,7 @@ def apply(graph, rate, damping, x, previous, R, y, nodes):  # type: ignore[no-un
 
 
 @piece
-def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-untyped-def]
+def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):
     """y ← the orthonormal block Q with y − x·α = Q·R, R upper triangular; negligible columns become zero."""
     n = 0.0
     m = 0.0
@@ -119,7 +119,7 @@ def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):  # type: ignore[no-u
 
 
 @compiled
-def memory(graph, damping, nodes):  # type: ignore[no-untyped-def]
+def memory(graph, damping, nodes):
     """Room to keep every block, if the spectrum is so wide that blocks would drift from orthogonality; else
     none.
 
@@ -132,7 +132,7 @@ def memory(graph, damping, nodes):  # type: ignore[no-untyped-def]
 
 
 @piece
-def reorthogonal(kept, k, y, nodes):  # type: ignore[no-untyped-def]
+def reorthogonal(kept, k, y, nodes):
     """y less its components in blocks 0..k, twice."""
     for _ in range(2):
         for b in range(k + 1):
@@ -148,7 +148,7 @@ def reorthogonal(kept, k, y, nodes):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):  # type: ignore[no-untyped-def]
+def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):
     """Block step k: fills T's rows 2k and 2k+1 and couples them to the next block; rotates `basis`.
 
     i, j are the units that `start` was given, or −1 after any other start; `kept` comes from `memory`.

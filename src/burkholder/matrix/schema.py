@@ -170,7 +170,8 @@ def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
 
 def _parts(id: int, words: Any, rows: int, columns: int) -> dict[str, Array]:
     """The arrays of a matrix that was played."""
-    within, nonzeros = {"low": -INPUT, "high": INPUT}, f"nonzeros of {id}"
+    within: dict[str, Any] = {"low": -INPUT, "high": INPUT}
+    nonzeros = f"nonzeros of {id}"
     if type(words) is list:
         return {}
     if words == "factors":

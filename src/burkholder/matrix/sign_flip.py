@@ -47,13 +47,13 @@ class Rule(NamedTuple):
 
 
 @piece
-def optimal_rate(rule, ceiling, nodes):  # type: ignore[no-untyped-def]
+def optimal_rate(rule, ceiling, nodes):
     """η = sqrt(2 log D/(L²Λ))."""
     return np.sqrt(2.0 * np.log(float(max(nodes, 2))) / (ceiling * rule.lipschitz**2))
 
 
 @compiled
-def potential(rule, rates, masses, log_trace, nodes):  # type: ignore[no-untyped-def]
+def potential(rule, rates, masses, log_trace, nodes):
     """U without Σδŷ and without its constant: (r/η)·log tr exp(A), or κΣπ_k tr exp(A_k)/D."""
     if rule.kind != MIXTURE:
         return rule.radius / rates[0] * log_trace[0]
@@ -64,13 +64,13 @@ def potential(rule, rates, masses, log_trace, nodes):  # type: ignore[no-untyped
 
 
 @compiled
-def value(rule, rates, masses, log_trace, scalars, nodes):  # type: ignore[no-untyped-def]
+def value(rule, rates, masses, log_trace, scalars, nodes):
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
     return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
 
 
 @compiled
-def join(graph, rule, rates, masses, log_trace, scalars, node):  # type: ignore[no-untyped-def]
+def join(graph, rule, rates, masses, log_trace, scalars, node):
     """A row or column appears: every trace grows by one."""
     if node < graph.used[0]:
         return
@@ -82,7 +82,7 @@ def join(graph, rule, rates, masses, log_trace, scalars, node):  # type: ignore[
 
 
 @piece
-def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
+def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):
     """Before playing at weight w: double Λ past ‖ΣM + M(X)‖ and restart, or lower η, by the rule."""
     if rule.kind == FIXED or rule.kind == MIXTURE or weight == 0.0:
         return
@@ -121,7 +121,7 @@ def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R): 
 
 
 @piece
-def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
+def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R):
     """(ŷ, error of ŷ); T[k] keeps rate k's Krylov space and steps[k] its block steps.
 
     A node without ratings makes ŷ exactly 0: turning its axis round swaps the two signs.
@@ -176,14 +176,14 @@ def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T
 
 
 @register_jitable
-def slope(rule, loss, yhat, y):  # type: ignore[no-untyped-def]
+def slope(rule, loss, yhat, y):
     """δ, and what a hit may cost: with δ = 0 within `tie` of a kink at y, ℓ(ŷ) − ℓ(c) ≤ ℓ(ŷ) ≤ L|ŷ − y| for every c."""
     gap = abs(yhat - y)
     return (derivative(loss, yhat, y), 0.0) if gap >= rule.tie else (0.0, rule.lipschitz * gap)
 
 
 @register_jitable
-def enter(scalars, delta, yhat, size, rounded):  # type: ignore[no-untyped-def]
+def enter(scalars, delta, yhat, size, rounded):
     """One round in the sums of a certificate: ‖X‖_F ≤ size, and forming δX cost at most `rounded`·|δ|·2⁻⁵³."""
     leaned = delta * yhat
     add(scalars, ALONG, ALONG_LOW, leaned)
@@ -193,9 +193,7 @@ def enter(scalars, delta, yhat, size, rounded):  # type: ignore[no-untyped-def]
 
 
 @piece
-def learn(  # type: ignore[no-untyped-def]
-    graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R
-):
+def learn(graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R):
     """Take in the slope δ at the point `predict` left T for; `anchor`: highest trace since a fresh one."""
     enter(scalars, delta, yhat, abs(weight), 0.0 if abs(weight) == 1.0 else abs(weight))
     for k in range(rates.size):
@@ -214,7 +212,7 @@ def learn(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def predict_many(graph, rule, rates, masses, log_trace, scalars, steps, i, j, weight, basis, T, R):  # type: ignore[no-untyped-def]
+def predict_many(graph, rule, rates, masses, log_trace, scalars, steps, i, j, weight, basis, T, R):
     """ŷ at each pair of nodes, as if it were the next round; 0 where one is unknown (−1). Changes workspace only."""
     out = np.zeros(i.size)
     for t in range(i.size):
@@ -230,7 +228,7 @@ def predict_many(graph, rule, rates, masses, log_trace, scalars, steps, i, j, we
 
 
 @compiled
-def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, y, basis, T, R):  # type: ignore[no-untyped-def]
+def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, y, basis, T, R):
     """Play and learn every round; rows (ŷ, δw, U, mean block steps, error of ŷ)."""
     out = np.empty((y.size, 5))
     for t in range(y.size):
@@ -248,7 +246,7 @@ def rounds(graph, rule, loss, rates, masses, log_trace, anchor, scalars, steps, 
 
 
 @compiled
-def late(graph, rule, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R):  # type: ignore[no-untyped-def]
+def late(graph, rule, rates, masses, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R):
     """Learn δ at ŷ, played some rounds ago; the Krylov space is today's, since that is what the trace rests on."""
     join(graph, rule, rates, masses, log_trace, scalars, i)
     join(graph, rule, rates, masses, log_trace, scalars, j)

@@ -15,7 +15,7 @@ _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.lea
 
 
 @compiled
-def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
+def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):
     """Rows (ŷ, b, u), one for each pair of nodes; −1 is unknown and leaves the bias alone. Changes workspace only."""
     out = np.empty((i.size, 3))
     for t in range(i.size):
@@ -29,7 +29,7 @@ def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):  #
 
 
 @compiled
-def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, probes, basis, T, R):  # type: ignore[no-untyped-def]
+def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, probes, basis, T, R):
     """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u).
 
     With `late` the rows (ŷ, b, u) of `played` count, as they were some rounds ago; the Krylov space is today's all the same, since

@@ -40,7 +40,7 @@ def start() -> NDArray[np.float64]:
 
 
 @compiled
-def join(graph, scalars, node):  # type: ignore[no-untyped-def]
+def join(graph, scalars, node):
     """A row or column appears: tr exp(A) grows by one."""
     if node >= graph.used[0]:
         before = scalars[LOG_TRACE]
@@ -51,7 +51,7 @@ def join(graph, scalars, node):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-untyped-def]
+def direction(graph, scalars, i, j, tol, most, basis, T, R):
     """(block steps, u, last change of u). A node without ratings gives u = 0: its sign is free."""
     cold = graph.length[i] == 0 or graph.length[j] == 0
     rate = scalars[RATE]
@@ -61,7 +61,7 @@ def direction(graph, scalars, i, j, tol, most, basis, T, R):  # type: ignore[no-
 
 
 @compiled
-def learn(graph, scalars, i, j, u, gap, delta, m, T):  # type: ignore[no-untyped-def]
+def learn(graph, scalars, i, j, u, gap, delta, m, T):
     """Take in the slope δ at (i, j), where `direction` left T with m block steps."""
     rate = scalars[RATE]
     scalars[STEPS] = m
@@ -77,7 +77,7 @@ def learn(graph, scalars, i, j, u, gap, delta, m, T):  # type: ignore[no-untyped
 
 
 @compiled
-def lower(graph, scalars, i, j, tol, probes, basis, T, R):  # type: ignore[no-untyped-def]
+def lower(graph, scalars, i, j, tol, probes, basis, T, R):
     """Double V̄ while the next slope at i or j could pass it; η follows. probes = 0: exact traces."""
     most = max(graph.diagonal[i], graph.diagonal[j]) + LIPSCHITZ**2
     if most <= scalars[CEILING]:

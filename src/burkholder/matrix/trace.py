@@ -19,7 +19,7 @@ _start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
 
 @compiled
-def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-untyped-def]
+def exact(graph, rate, damping, scale, tol, basis, T, R):
     """log tr exp(A) as the sum of its diagonal entries, two per Krylov space, each to relative tol.
 
     `scale` is a guess of the answer (the value at another rate); it only keeps exponentials in range.
@@ -55,7 +55,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):  # type: ignore[no-unt
 
 
 @piece
-def sign_of(node, probe):  # type: ignore[no-untyped-def]
+def sign_of(node, probe):
     """A fixed pseudo-random ±1 (splitmix64), so that a run repeats bit for bit."""
     z = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(probe + 1) * np.uint64(0xD1342543DE82EF95)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -64,7 +64,7 @@ def sign_of(node, probe):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):  # type: ignore[no-untyped-def]
+def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):
     """log of the estimate of tr exp(A) from `probes` pairs of random signs, `depth` block steps each."""
     nodes = graph.used[0]
     kept = _memory(graph, damping, nodes)

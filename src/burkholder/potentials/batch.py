@@ -12,25 +12,25 @@ from burkholder.potentials import dispatch
 
 
 @compiled
-def _values(potential, g, s, top, dead, out):  # type: ignore[no-untyped-def]
+def _values(potential, g, s, top, dead, out):
     for i in range(out.size):
         out[i] = dispatch.value(potential, g[i], s[i], top[i], dead[i])
 
 
 @compiled
-def _targets(potential, g, s, top, dead, out):  # type: ignore[no-untyped-def]
+def _targets(potential, g, s, top, dead, out):
     for i in range(out.size):
         out[i] = dispatch.target(potential, g[i], s[i], top[i], dead[i])
 
 
 @compiled
-def _slopes(potential, g, s, top, dead, out):  # type: ignore[no-untyped-def]
+def _slopes(potential, g, s, top, dead, out):
     for i in range(out.size):
         out[i] = dispatch.slope(potential, g[i], s[i], top[i], dead[i])
 
 
 @compiled
-def _gaps(potential, high, low, difference, s, out):  # type: ignore[no-untyped-def]
+def _gaps(potential, high, low, difference, s, out):
     for i in range(out.size):
         out[i] = dispatch.gap(potential, high[i], low[i], difference[i], s[i])
 

@@ -35,7 +35,7 @@ _SLOPE_COEFFICIENTS = tuple(float(c) for c in _KUMMER_SLOPE)
 
 
 @register_jitable
-def _quotient(a, b):  # type: ignore[no-untyped-def]
+def _quotient(a, b):
     """(M(a) − M(b))/(a − b) for M = M(−½, ½, ·) on [0, ν²/2]: two nested sums, written out so that they vectorise."""
     _, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17 = _COEFFICIENTS
     m = c17
@@ -74,7 +74,7 @@ def _quotient(a, b):  # type: ignore[no-untyped-def]
     return fused(q, a, m)
 
 
-def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _value(p, g, s, top, dead):
     r = math.sqrt(s)
     if g <= p.constant * r:
         ratio = g / r if r > 0.0 else 0.0
@@ -86,7 +86,7 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return p.radius * (g - p.constant * r)
 
 
-def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _gap(p, high, low, difference, s):
     # f is linear beyond ν√s with the slope it has there, so both ends are moved in to ν√s and the way is added.
     # No branch, so that a loop over coordinates becomes vector code.
     root = math.sqrt(s)
@@ -101,7 +101,7 @@ def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
     return 0.5 * p.radius * (root * change if root > 0.0 else difference)
 
 
-def _target(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _target(p, g, s, top, dead):
     return p.radius * (g - p.constant * math.sqrt(s))
 
 

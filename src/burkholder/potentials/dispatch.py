@@ -112,35 +112,35 @@ def has_slope(p: Any) -> bool:
 
 
 @overload(value)
-def _compiled_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _compiled_value(p, g, s, top, dead):
     if isinstance(p, types.BaseNamedTuple):
         return _VALUES[p.instance_class]  # type: ignore[attr-defined]
     return None
 
 
 @overload(target)
-def _compiled_target(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _compiled_target(p, g, s, top, dead):
     if isinstance(p, types.BaseNamedTuple):
         return _TARGETS[p.instance_class]  # type: ignore[attr-defined]
     return None
 
 
 @overload(gap)
-def _compiled_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _compiled_gap(p, high, low, difference, s):
     if isinstance(p, types.BaseNamedTuple):
         return _GAPS.get(p.instance_class)  # type: ignore[attr-defined]
     return None
 
 
 @overload(slope)
-def _compiled_slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _compiled_slope(p, g, s, top, dead):
     if isinstance(p, types.BaseNamedTuple):
         return _SLOPES.get(p.instance_class)  # type: ignore[attr-defined]
     return None
 
 
 @overload(atom)
-def _compiled_atom(p, g, s, rate):  # type: ignore[no-untyped-def]
+def _compiled_atom(p, g, s, rate):
     if isinstance(p, types.BaseNamedTuple) and p.instance_class in _ATOMS:  # type: ignore[attr-defined]
         formula = _ATOMS[p.instance_class]  # type: ignore[attr-defined]
         return lambda p, g, s, rate: formula(g, s, rate)

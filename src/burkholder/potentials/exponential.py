@@ -22,7 +22,7 @@ _LOG_LARGEST = math.log(LARGEST)
 
 
 @register_jitable
-def harmonic(t):  # type: ignore[no-untyped-def]
+def harmonic(t):
     """H_t = 1 + 1/2 + … + 1/t = ψ(t+1) + γ, by ψ's asymptotic series beyond t = 16."""
     if t < 16.0:
         total = 0.0
@@ -35,7 +35,7 @@ def harmonic(t):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def signed_exp_sinh(log_scale, middle, half):  # type: ignore[no-untyped-def]
+def signed_exp_sinh(log_scale, middle, half):
     """exp(log_scale + middle)·sinh(half), held within ±1e300."""
     z = abs(half)
     if z == 0.0:
@@ -50,11 +50,11 @@ def signed_exp_sinh(log_scale, middle, half):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def _held_exp(exponent):  # type: ignore[no-untyped-def]
+def _held_exp(exponent):
     return LARGEST if exponent > _LOG_LARGEST else math.exp(exponent)
 
 
-def _adaptive_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _adaptive_value(p, g, s, top, dead):
     d = p.start + s
     ratio = g / math.sqrt(d)
     exponent = 0.5 * ratio * ratio + 0.5 * math.log(p.start / d)
@@ -63,7 +63,7 @@ def _adaptive_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return p.scale * (_held_exp(exponent) - 1.0)
 
 
-def _adaptive_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _adaptive_gap(p, high, low, difference, s):
     # ½κ√(v/D)·e^A(e^B − 1), A = min²/2D and B = |high² − low²|/2D, through halves of the exponents: each fits where
     # the product does, and e^B − 1 = q(q + 2) with q = e^{B/2} − 1. No branch: a loop over it becomes vector code.
     once = 1.0 / (p.start + s)
@@ -97,19 +97,19 @@ class Adaptive(NamedTuple):
 
 
 @register_jitable
-def _anytime_exponent(p, g, t):  # type: ignore[no-untyped-def]
+def _anytime_exponent(p, g, t):
     ratio = g / p.unit
     return p.offset - 0.5 * harmonic(t) + (0.5 * ratio * (ratio / t) if t > 0.0 else 0.0)
 
 
-def _anytime_value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _anytime_value(p, g, s, top, dead):
     exponent = _anytime_exponent(p, g, s)
     if abs(exponent) < 0.1:
         return p.scale * math.expm1(exponent)
     return p.scale * (_held_exp(exponent) - 1.0)
 
 
-def _anytime_gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _anytime_gap(p, high, low, difference, s):
     t = s
     if t <= 0.0:
         return 0.0

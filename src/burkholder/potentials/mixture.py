@@ -21,12 +21,12 @@ _LOG_LARGEST = math.log(LARGEST)
 
 
 @register_jitable
-def _log_cosh(z):  # type: ignore[no-untyped-def]
+def _log_cosh(z):
     z = abs(z)
     return z + math.log1p(math.exp(-2.0 * z)) - math.log(2.0)
 
 
-def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _value(p, g, s, top, dead):
     if top == 0.0:
         return 0.0
     mass = 1.0 / p.atoms
@@ -44,13 +44,13 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def pull(g, s, rate):  # type: ignore[no-untyped-def]
+def pull(g, s, rate):
     """An atom's λ·sinh(λg)·exp(−λ²s) for g ≥ 0, without a branch: a loop over atoms becomes vector code."""
     z = rate * g
     return 0.5 * rate * exp(z - rate * (rate * s)) * -expm1(-2.0 * z)
 
 
-def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _slope(p, g, s, top, dead):
     if top == 0.0 or g == 0.0:
         return 0.0
     total = 0.0
@@ -62,7 +62,7 @@ def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def anchored(top, dead, atoms, size):  # type: ignore[no-untyped-def]
+def anchored(top, dead, atoms, size):
     """The memory after a feature of size h = L|x| was seen: (top, number of deleted atoms)."""
     if size <= 0.0:
         return top, dead

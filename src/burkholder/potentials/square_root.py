@@ -13,7 +13,7 @@ from burkholder.potentials.dispatch import formulas
 _ROOT2 = math.sqrt(2.0)
 
 
-def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _value(p, g, s, top, dead):
     r = math.sqrt(s)
     if g <= r:
         # sqrt(2s − g²) in factors: squares of 1e157 do not fit in a double
@@ -21,7 +21,7 @@ def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return p.radius * (g - p.constant * r)
 
 
-def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _gap(p, high, low, difference, s):
     # written so that a loop over coordinates becomes vector code with two roots: √(2s−z²) inside z² ≤ s, √s outside
     high_square, low_square = high * high, low * low
     high_in, low_in = high_square <= s, low_square <= s
@@ -37,14 +37,14 @@ def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
     return 0.5 * p.radius * (above - below)
 
 
-def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _slope(p, g, s, top, dead):
     if g == 0.0:
         return 0.0
     square = g * g
     return p.radius * (g / math.sqrt(2.0 * s - square)) if square < s else p.radius
 
 
-def _target(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _target(p, g, s, top, dead):
     return p.radius * (g - p.constant * math.sqrt(s))
 
 

@@ -14,7 +14,7 @@ from burkholder.machine.compiling import compiled
 
 
 @compiled
-def _charged(loss, yhat, y, weight, slope):  # type: ignore[no-untyped-def]
+def _charged(loss, yhat, y, weight, slope):
     total = 0.0
     for t in range(y.size):
         total += weight[t] * dispatch.value(loss, yhat[t], y[t])

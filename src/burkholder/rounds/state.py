@@ -39,7 +39,7 @@ def _geometry(function: Linear) -> Any:
     if isinstance(geometry, (PNorm, Supremum)):
         p = float(geometry.p)
         if p == 2.0 and isinstance(geometry, PNorm):
-            return Euclidean()  # type: ignore[call-arg]
+            return Euclidean()
         return layout.Power(p, int(p) if p == int(p) and p <= 64.0 else 0, int(isinstance(geometry, Supremum)))
     return None
 

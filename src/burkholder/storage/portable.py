@@ -42,7 +42,7 @@ class Portable:
     """Put before the other bases. Learners among the attributes (and in lists and dicts) are stored as bytes."""
 
     def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()  # type: ignore[misc]
+        state: Any = super().__getstate__()
         return {key: _out(value) for key, value in (self.__dict__ if state is None else state).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

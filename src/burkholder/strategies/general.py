@@ -68,7 +68,7 @@ class General:
 
     def distribution(self, tau: Tau, x: np.ndarray) -> Distribution:
         table = payoffs(self.function, tau, x, self.loss, self.plays, self.answers)
-        solution: Solution = SOLVERS[self.solver](table)  # type: ignore[operator]
+        solution: Solution = SOLVERS[self.solver](table)
         step = float(self.plays[1] - self.plays[0])
         if self.function.structure & {SIGN_FLIP, TANGENT} and CLOSED not in self.function.structure:
             steep = self.function.lipschitz

@@ -181,7 +181,7 @@ def _where(nu: Number | None, c: Number | None) -> str:
 
 def _given(nu: Number | None, c: Number | None) -> tuple[Any, Any]:
     exact = constants()
-    return tuple(exact[k] if value is None else ball(rational(value)) for k, value in enumerate((nu, c)))  # type: ignore[return-value]
+    return tuple(exact[k] if value is None else ball(rational(value)) for k, value in enumerate((nu, c)))
 
 
 def _search(nu: Any, c: Any) -> tuple[int, Witness | None]:

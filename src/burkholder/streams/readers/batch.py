@@ -86,7 +86,7 @@ VALUE, LABEL, WEIGHT = range(3)
 
 
 @register_jitable
-def opened(state, indptr):  # type: ignore[no-untyped-def]
+def opened(state, indptr):
     """Start parsing behind the rows already there: (rows, features, number of the next line)."""
     indptr[0] = 0
     state[BAD] = 0
@@ -95,7 +95,7 @@ def opened(state, indptr):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def doubt(doubtful, state, array, slot, start, stop):  # type: ignore[no-untyped-def]
+def doubt(doubtful, state, array, slot, start, stop):
     """Leave the number text[start:stop] to Python."""
     at = state[DOUBTFUL]
     doubtful[at, 0], doubtful[at, 1], doubtful[at, 2], doubtful[at, 3] = array, slot, start, stop
@@ -103,7 +103,7 @@ def doubt(doubtful, state, array, slot, start, stop):  # type: ignore[no-untyped
 
 
 @register_jitable
-def refuse(bad, state, line, reason, start, stop):  # type: ignore[no-untyped-def]
+def refuse(bad, state, line, reason, start, stop):
     """Report a malformed line; text[start:stop] is what is wrong with it."""
     at = state[BAD]
     if at < bad.shape[0]:
@@ -112,13 +112,13 @@ def refuse(bad, state, line, reason, start, stop):  # type: ignore[no-untyped-de
 
 
 @register_jitable
-def closed(state, rows, nnz, line, place):  # type: ignore[no-untyped-def]
+def closed(state, rows, nnz, line, place):
     """Say how far parsing came: the text from `place` on is still to be read."""
     state[ROWS], state[NNZ], state[LINE], state[NEXT] = rows, nnz, line, place
 
 
 @register_jitable
-def noticed(indices, first, last, offset, state):  # type: ignore[no-untyped-def]
+def noticed(indices, first, last, offset, state):
     """Keep the least and the largest feature number in mind; least > largest as long as none was seen."""
     largest, least = np.int32(-1), np.uint32(0xFFFFFFFF)
     for k in range(first, last):
@@ -131,7 +131,7 @@ def noticed(indices, first, last, offset, state):  # type: ignore[no-untyped-def
 
 
 @compiled
-def with_intercept(indptr, indices, values, out_indptr, out_indices, out_values):  # type: ignore[no-untyped-def]
+def with_intercept(indptr, indices, values, out_indptr, out_indices, out_values):
     """Copy rows with the constant 1 at index 0 and every other index one higher; returns how many numbers."""
     slot = 0
     base = indptr[0]

@@ -28,7 +28,7 @@ _EXPONENT = np.uint64(0x7FF0000000000000)  # all set in a float64 that is not fi
 
 
 @compiled
-def extremes(numbers):  # type: ignore[no-untyped-def]
+def extremes(numbers):
     """(least, largest) in one go."""
     least = largest = numbers[0]
     for k in range(numbers.size):
@@ -39,7 +39,7 @@ def extremes(numbers):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def finite(bits):  # type: ignore[no-untyped-def]
+def finite(bits):
     """Whether float64 numbers, given as 64-bit words, are all finite."""
     most = np.uint64(0)
     for k in range(bits.size):

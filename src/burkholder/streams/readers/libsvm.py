@@ -28,7 +28,7 @@ _LONGEST_WAIT = 64  # pairs read one by one before eight are tried again
 
 
 @register_jitable(inline="always")  # a call would cost a quarter of the time
-def _long(text, q, s):  # type: ignore[no-untyped-def]
+def _long(text, q, s):
     """(value, 0 if it is one) of text[q:s] spelled `d.ddd…`, with 7 digits or more behind the point."""
     part = s - q - _2
     if part > _18:
@@ -51,7 +51,7 @@ def _long(text, q, s):  # type: ignore[no-untyped-def]
 
 
 @register_jitable(inline="always")
-def _value(text, q, s):  # type: ignore[no-untyped-def]
+def _value(text, q, s):
     """(value, 0 if it is one) of text[q:s] in the spellings worth a path of their own."""
     negative = text[q] == 45
     q += np.uint64(negative)
@@ -70,7 +70,7 @@ def _value(text, q, s):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def _label(text, p, s):  # type: ignore[no-untyped-def]
+def _label(text, p, s):
     """`decimal` of text[p:s], the classes 1 and -1 first."""
     last = np.uint64(text[s - _1]) - np.uint64(48)
     if last <= np.uint64(9):
@@ -83,7 +83,6 @@ def _label(text, p, s):  # type: ignore[no-untyped-def]
 
 @compiled
 def parse(text, start, stop, places, kinds, offset, skip, indptr, indices, values, y, line, doubtful, bad, state):
-    # type: ignore[no-untyped-def]
     """Parse whole lines behind the rows already there; the last separator is a line end. With offset 1 the
     constant goes in front of each row."""
     end = separators(text, start, stop, places, kinds)

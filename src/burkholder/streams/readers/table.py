@@ -19,7 +19,7 @@ _MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISS
 
 
 @register_jitable
-def missing(text, start, stop):  # type: ignore[no-untyped-def]
+def missing(text, start, stop):
     """Whether the field says that there is no value."""
     if stop - start > 4:
         return False
@@ -34,7 +34,7 @@ def missing(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def with_comma(text, start, stop):  # type: ignore[no-untyped-def]
+def with_comma(text, start, stop):
     """Whether the field is a number with a decimal comma: digits and perhaps points, one comma, digits."""
     commas, before, after = 0, 0, 0
     for at in range(start, stop):
@@ -52,7 +52,7 @@ def with_comma(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def infinite(text, start, stop):  # type: ignore[no-untyped-def]
+def infinite(text, start, stop):
     """Whether the field spells an infinite number: `inf` or `infinity`, with or without a sign, in any case of letters."""
     if start < stop and (text[start] == 43 or text[start] == 45):
         start += 1
@@ -65,7 +65,7 @@ def infinite(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def understood(text, start, stop, comma):  # type: ignore[no-untyped-def]
+def understood(text, start, stop, comma):
     """`decimal`, with the comma in the place of the point (in the text itself too) where `comma` says so."""
     if comma:
         for at in range(start, stop):
@@ -78,12 +78,12 @@ def understood(text, start, stop, comma):  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def _blank(c):  # type: ignore[no-untyped-def]
+def _blank(c):
     return c == 32 or c == 9 or c == 13
 
 
 @register_jitable
-def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-untyped-def]
+def fields(text, p, stop, delimiter, starts, stops, wrong):
     """Find the fields of the record at p: (how many, place after its end or -1 if unfinished, lines in it).
 
     Quoted fields are unquoted in place, once the record is known to be whole. `wrong[0]` is set to the field
@@ -139,7 +139,7 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):  # type: ignore[no-u
 
 
 @register_jitable
-def _undoubled(text, start, stop):  # type: ignore[no-untyped-def]
+def _undoubled(text, start, stop):
     put = start
     at = start
     while at < stop:
@@ -150,7 +150,7 @@ def _undoubled(text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def survey(text, start, stop, delimiter, comma, starts, stops, seen):  # type: ignore[no-untyped-def]
+def survey(text, start, stop, delimiter, comma, starts, stops, seen):
     """Count in seen[column, record kind, field kind]: first record or later; missing, number, text or number with a comma.
 
     Unquotes in place: give it a copy.
@@ -206,7 +206,6 @@ def parse(
     bad,
     state,
 ):
-    # type: ignore[no-untyped-def]
     """Parse whole records behind the rows already there.
 
     With `named`, `origin` gets (column, start, stop) of each feature's field.

@@ -20,7 +20,7 @@ from burkholder.streams.readers.text import PairsReader
 
 
 @register_jitable
-def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-untyped-def]
+def _head(text, p, stop, row, y, weight, doubtful, state):
     """Label and importance in front of the first bar: (reason, fault start, fault stop, place of the bar)."""
     words = 0
     begin = p
@@ -60,7 +60,6 @@ def _head(text, p, stop, row, y, weight, doubtful, state):  # type: ignore[no-un
 
 @compiled
 def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad, state):
-    # type: ignore[no-untyped-def]
     """Parse whole lines behind the rows already there. With offset 1 the constant goes in front of each row."""
     rows, nnz, number_of_line = opened(state, indptr)
     known, p = nnz, start
