@@ -146,8 +146,8 @@ def _completion() -> None:
     from burkholder.matrix.completion import MatrixCompletion
 
     users, items, ratings = ["ann", "bob", "ann", "cid"], ["alien", "alien", "heat", "heat"], [5, 2, 4, 1]
-    kinds: tuple[dict[str, Any], ...] = ({}, {"strategy": "sign-flip", "rate": "mixture"})
-    for options in kinds:
+    ways: list[dict[str, Any]] = [{}, {"strategy": "sign-flip", "rate": "mixture"}]
+    for options in ways:
         learner = MatrixCompletion(1, 5, **options).run(users, items, ratings).learner
         learner.predict_many(list(zip(users, items)))
         learner.predict("ann", "alien"), learner.update("bob", "heat", 3), learner.top("ann", 2)
