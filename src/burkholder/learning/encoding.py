@@ -60,7 +60,9 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
     if type(value).__name__ in RECORDS and type(value) is RECORDS[type(value).__name__]:
         return {"record": type(value).__name__, "fields": encode(_fields(value))}
-    if losses.is_loss(value) and losses.LOSSES.get(value.name) is type(value):  # from outside: found again once it is registered
+    if losses.is_loss(value) and losses.LOSSES.get(getattr(value, "name", "")) is type(
+        value
+    ):  # from outside: found again once it is registered
         return {"loss": value.name, "fields": encode(_fields(value))}
     if type(value) is FUNCTIONS.get(type(value).__name__):
         return {"function": type(value).__name__, "options": encode(value.options)}

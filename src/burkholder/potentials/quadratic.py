@@ -34,4 +34,4 @@ class Quadratic(NamedTuple):
 
     def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
         """(g² + s)/(2c)."""
-        return 0.5 * (np.square(g) + s) / self.strength
+        return 0.5 * (np.square(np.asarray(g, float)) + np.asarray(s)) / self.strength
