@@ -211,8 +211,11 @@ def _bias(learner: Any, memo: Any) -> float:
 
 
 # --- the promises ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("how", DELIVERIES)
-@pytest.mark.parametrize("name", KINDS)
+# every kind late, which is the hardest; a loop gives the bits of a run (below), so that the others are dealt out in turn
+DEALT = [(name, how) for k, name in enumerate(KINDS) for place, how in enumerate(DELIVERIES) if how == "late" or k % 3 == place % 3]
+
+
+@pytest.mark.parametrize(("name", "how"), DEALT)
 def test_what_is_printed_is_true(name: str, how: str) -> None:
     kind = KINDS[name]
     loss = partial(loss_of, losses.get(kind.loss))
