@@ -1,7 +1,7 @@
 """What CONTRIBUTING.md promises: a loss is one file, a potential one file plus its line in the catalogue, and they get the rest.
 
 Both are written here, outside the package, and used in a process of their own: being listed is for good. (A rule for
-experts: see tests/experts/test_rule_from_outside.py.)
+experts: see tests/outside/test_rule.py.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _slope(loss, yhat, y):
     return 2.0 * (loss.level if r < 0.0 else 1.0 - loss.level) * r
 
 
-@formulas(_value, _slope, "expectile", degree=2)
+@formulas(_value, _slope, "expectile", degree=2, smoothness=2.0)
 class Expectile(NamedTuple):
     """level·(y−ŷ)₊² + (1−level)·(ŷ−y)₊²; its minimiser is that expectile."""
 
@@ -75,7 +75,7 @@ class Descent(NamedTuple):
     def bound(self, u, s, top=0.0, dead=0.0):
         return np.square(u) / (2.0 * self.step) + 0.5 * self.step * np.asarray(s)
 
-    def magnitude(self, g, s):
+    def magnitude(self, g, s, top=0.0, dead=0.0):
         return 0.5 * self.step * (np.square(g) + s)
 
 

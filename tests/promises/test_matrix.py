@@ -211,8 +211,11 @@ def _bias(learner: Any, memo: Any) -> float:
 
 
 # --- the promises ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("how", DELIVERIES)
-@pytest.mark.parametrize("name", KINDS)
+# every kind late, which is the hardest; a loop gives the bits of a run (below), so that the others are dealt out in turn
+DEALT = [(name, how) for k, name in enumerate(KINDS) for place, how in enumerate(DELIVERIES) if how == "late" or k % 3 == place % 3]
+
+
+@pytest.mark.parametrize(("name", "how"), DEALT)
 def test_what_is_printed_is_true(name: str, how: str) -> None:
     kind = KINDS[name]
     loss = partial(loss_of, losses.get(kind.loss))
@@ -229,9 +232,11 @@ def test_what_is_printed_is_true(name: str, how: str) -> None:
             for whom in ({"w": w}, {"radius": nuclear}):
                 realised, corrected = certificate.realised(**whom), certificate.corrected(**whom)
                 assert regret <= Fraction(realised), (float(regret), realised)
-                assert realised <= corrected <= certificate.bound(nominal=True, **whom)
+                assert realised <= corrected <= certificate.bound(**whom)
                 assert certificate.bound(**whom) == (certificate.bound(nominal=True, **whom) if certificate.valid else np.inf)
-        assert [g.value for g in certificate.guarantees[:3]] == sorted((g.value for g in certificate.guarantees[:3]), reverse=True)
+        # what was promised bounds nothing once an assumption was violated
+        told = [g.value for g in certificate.guarantees[:3] if g.holds]
+        assert told == sorted(told, reverse=True) and len(told) == (3 if certificate.valid else 2)
         assert certificate.comparators == certificate.guarantees[2].comparators
 
     check()

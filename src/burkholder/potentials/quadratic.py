@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from burkholder.potentials.dispatch import formulas
 
 
-def _value(p, g, s, top, dead):
+def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return 0.5 * (g * (g / p.strength) - s / p.strength)
 
 
-def _gap(p, high, low, difference, s):
+def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
     return 0.25 * difference * ((high + low) / p.strength)
 
 
-def _slope(p, g, s, top, dead):
+def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
     return g / p.strength
 
 
@@ -34,4 +34,4 @@ class Quadratic(NamedTuple):
 
     def magnitude(self, g: ArrayLike, s: ArrayLike, top: ArrayLike = 0.0, dead: ArrayLike = 0.0) -> np.ndarray:
         """(g² + s)/(2c)."""
-        return 0.5 * (np.square(np.asarray(g, float)) + np.asarray(s, float)) / self.strength
+        return 0.5 * (np.square(np.asarray(g, float)) + np.asarray(s)) / self.strength
