@@ -67,7 +67,7 @@ _POSITIVE = (
     slots.STEEPEST,
 )  # fmt: skip
 # … and arrays of such sums
-_SIZES = ("bias_size", "push", "strain", "jump", "clip_cost", "residual")
+_SIZES = ("bias_size", "push", "strain", "residual")
 
 
 def _counted(value: Any) -> bool:
