@@ -88,7 +88,7 @@ KINDS = {
     "matrix tangent": _sign_flip("doubling", strategy="tangent"),
     "matrix unbounded": _sign_flip("mixture", bound=np.inf),
     **{f"matrix entries {rate}": _sign_flip(rate, (60, 50), lambda t: (t % 9, t % 7, 1.0)) for rate in ("doubling", "mixture")},
-    "matrix wide": _sign_flip(0.1, (2040, 20), lambda t: (t % 9, t % 7, 1.0)),
+    "matrix wide": _sign_flip(0.1, (2040, 20), lambda t: np.eye(2040, 20) if t == 2 else (t % 9, t % 7, 1.0)),
 }
 
 
