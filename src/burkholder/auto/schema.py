@@ -67,7 +67,7 @@ _POSITIVE = (
     slots.STEEPEST,
 )  # fmt: skip
 # … and arrays of such sums
-_SIZES = ("bias_size", "push", "strain", "clip_cost", "residual")
+_SIZES = ("bias_size", "push", "strain", "residual")
 
 
 def _counted(value: Any) -> bool:
@@ -80,7 +80,7 @@ _TALLY = {"rounds": _counted, "loss": number, "fresh": number, "weight": size, "
 
 def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
     """Refuse what is not the state of an Auto."""
-    check_header(header, {**_AUTO, "format": one_of(format)})
+    check_header(header, {"format": one_of(format), **_AUTO})
     loss = losses.get(header["loss"], **header["options"])
     ranged = header["low"] is not None
     if not header["unit_known"] and (loss.classes or ranged):
@@ -97,7 +97,7 @@ def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
 
 def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tuple[str, ...]) -> None:
     """Refuse what is not the state of an AutoMulticlass, whose `own` arrays have one layer a class."""
-    check_header(header, {**_CLASSES, "format": one_of(format)})
+    check_header(header, {"format": one_of(format), **_CLASSES})
     settings = header["options"]
     check_header(settings, {"intercept": truth, "full_features": whole, "max_pending": limit})
     check_header(header["tally"], _TALLY)

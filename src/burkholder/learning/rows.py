@@ -78,12 +78,13 @@ class Rows:
             return _sparse(x[0], x[1])
         self.check_kind("vector")
         values = _numbers(x)
-        if self.length is not None and len(values) != self.length:
-            raise BadInput("x", f"{len(values)} features", f"this learner takes {self.length} features a row")
+        self._check_length(len(values))
         return Row("vector", np.arange(len(values)), values)
 
     def places(self, row: Row) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
         """(indices, values) over the learner's coordinates, and what is new among its names. Nothing is stored."""
+        self.check_kind(row.kind)  # others may have come since it was read
+        self._check_length(len(row.values))
         if row.kind == "names":
             indices, new = self._find(self.names, row.keys, 0)
         else:
@@ -126,6 +127,10 @@ class Rows:
         beyond = np.flatnonzero(indices >= DIRECT)
         out[beyond], new = self._find(self.far, out[beyond].tolist(), DIRECT)
         return out, new
+
+    def _check_length(self, features: int) -> None:
+        if self.length is not None and features != self.length:
+            raise BadInput("x", f"{features} features", f"this learner takes {self.length} features a row")
 
     def check_kind(self, kind: str) -> None:
         """Refuse features of another kind than the first."""

@@ -38,9 +38,6 @@ L = TypeVar("L")
 
 
 # --- rows: the kind of features, their number, the vocabulary -----------------------------------------------
-_STORED = (str, int, bool)  # types of names that a Learner's compiled rounds look up
-
-
 def _rows_out(rows: Rows) -> dict[str, Any]:
     _check_names(rows.names)
     return {"intercept": rows.intercept, "kind": rows.kind, "length": rows.length, "names": list(rows.names), "far": list(rows.far)}
@@ -48,7 +45,7 @@ def _rows_out(rows: Rows) -> dict[str, Any]:
 
 def _check_names(given: Iterable[Any]) -> None:
     for key in given:
-        if type(key) not in _STORED:
+        if not isinstance(key, (str, int)):
             raise BadInput("name", key, "features named by text or whole numbers can be stored, others cannot")
 
 

@@ -65,7 +65,9 @@ class Row:
             return X, size, (U.shape[1] + 4.0) * size
         X = self.given
         size = frobenius(X if isinstance(X, np.ndarray) else X.data)
-        return (X if sparse or isinstance(X, np.ndarray) else X.toarray()), size, size
+        if isinstance(X, np.ndarray):  # a sum of both kinds would be neither
+            return (csr_matrix(X) if sparse else X), size, size
+        return (X if sparse else X.toarray()), size, size
 
     def packed(self) -> tuple[Any, dict[str, Array]]:
         """(what kind it is, and its numbers), for saving."""

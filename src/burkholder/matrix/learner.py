@@ -311,8 +311,14 @@ def _shifted(gradient: Gradient, rows: int) -> Gradient:
 def _general(entries: SignFlipEntries, shape: tuple[int, int]) -> GeneralEngine:
     """The same state in the general engine: an X that is no single entry has arrived."""
     engine = GeneralEngine(shape, entries.rule, entries.rates, entries.masses, False)
-    H, diagonal = graph.to_dense(entries.graph)
-    engine.H, engine.M = engine._zero() + H, engine._zero() + np.diag(diagonal)
+    if isinstance(engine.H, np.ndarray):
+        H, diagonal = graph.to_dense(entries.graph)
+        engine.H, engine.M = engine._zero() + H, engine._zero() + np.diag(diagonal)
+    else:
+        engine.H, engine.M = graph.to_sparse(entries.graph, 1.0, 0.0), graph.to_sparse(entries.graph, 0.0, -1.0)
+        engine.H.eliminate_zeros()
+        engine.M.eliminate_zeros()
+        diagonal = entries.graph.diagonal[: entries.graph.nodes]
     engine.log_trace, engine.scalars = entries.log_trace.copy(), entries.scalars.copy()
     gradient = _shifted(entries.gradient(np.arange(shape[0])), shape[0])
     engine.take_over(gradient)

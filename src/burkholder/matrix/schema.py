@@ -170,16 +170,19 @@ def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
 
 def _parts(id: int, words: Any, rows: int, columns: int) -> dict[str, Array]:
     """The arrays of a matrix that was played."""
-    within: dict[str, Any] = {"low": -INPUT, "high": INPUT}
-    nonzeros = f"nonzeros of {id}"
+
+    def numbers(*shape: int | str) -> Array:
+        return Array(shape, low=-INPUT, high=INPUT)
+
     if type(words) is list:
         return {}
     if words == "factors":
-        return {"left": Array((rows, f"width of {id}"), **within), "right": Array((columns, f"width of {id}"), **within)}
+        return {"left": numbers(rows, f"width of {id}"), "right": numbers(columns, f"width of {id}")}
     if words == "dense":
-        return {"X": Array((rows, columns), **within)}
+        return {"X": numbers(rows, columns)}
+    nonzeros = f"nonzeros of {id}"
     ends = {name: Array((nonzeros,), "<i8", low=0, high=size - 1) for name, size in (("row", rows), ("column", columns))}
-    return {**ends, "value": Array((nonzeros,), **within)}
+    return {**ends, "value": numbers(nonzeros)}
 
 
 def _matrix(value: Any) -> bool:
