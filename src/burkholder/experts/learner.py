@@ -76,7 +76,7 @@ class Experts:
             raise BadInput("shares", shares, "start with 0, then give numbers in (0, 1)")
         self.method, self.rate, self.linear, self.shares = method, rate, bool(linear), tuple(shares)
         self.bound, self.lipschitz = bound, lipschitz
-        slope = lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
+        slope = float(lipschitz or 0.0) or float(self.loss.lipschitz(math.inf if bound is None else bound))
         self._limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
         self.rates = rates or 48  # 2^48: the first spread may be a poor guide to the scale of the rest
         if outside is None:
@@ -85,7 +85,7 @@ class Experts:
         if not all(math.isfinite(c) for c in self.outside):
             raise BadInput("outside", outside, "give finite multiples of the running error")
         # clipping ŷ is free only where the loss has its minimiser inside
-        self._clip = bound if bound is not None and losses.has_minimiser(self.loss) else math.inf
+        self._clip = float(bound) if bound is not None and losses.has_minimiser(self.loss) else math.inf
         self.names: tuple[str, ...] = ()
         self._tally = stream.start(0, self.outside)
         self._state = self._start(len(self.outside))

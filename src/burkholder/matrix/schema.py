@@ -62,6 +62,7 @@ LEARNER = {
     "loss": text,
 }
 HUGE = 1e75  # of slopes and of what they are summed to: products of four stay finite
+STEEPEST = 1e8  # of a rate times summed slopes: over n rounds they stay below the root of n log D
 
 Rules = tuple[tuple[str, Callable[[Any], bool]], ...]
 
@@ -120,13 +121,14 @@ def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
     low[tangent.STEPS], high[tangent.STEPS] = 0.0, DEPTH
+    low[tangent.LOG_TRACE], high[tangent.LOG_TRACE] = -1e9, 1e9
     listed, rules = graph(nodes, dtype, 2.0 * tangent.LIPSCHITZ)
     listed |= {
         "totals": Array((4,), low=0.0),
         "scalars": Array((tangent.SCALARS,), low=low, high=high, infinite=nodes == 0),
         "log_wealth": Array((bet.MULTIPLIERS,)),
         "bias.mean": Array((2,), low=[-LARGEST, 0.0]),
-        "bias.offset": Array(("offsets", len(fresh.speed))),
+        "bias.offset": Array(("offsets", len(fresh.speed)), low=-1e3, high=1e3),
         "bias.counts": count(("offsets",)),
         "bias.speed": steady(fresh.speed),
         "experts.known": Array((), "|b1"),
@@ -141,9 +143,17 @@ def check_default(arrays: Arrays, nodes: int, dtype: str) -> None:
     rules += (
         ("bias.counts: fewer than rows and columns", lambda a: len(a["bias.counts"]) >= nodes),
         ("experts.known: the limit of slopes is known", lambda a: bool(a["experts.known"])),
+        ("bias.mean: labels beyond ±1", lambda a: abs(a["bias.mean"][0]) <= a["bias.mean"][1] * (1.0 + 1e-9)),
+        ("log_wealth: more won or lost than so many rounds allow", _won),
         ("scalars: no trace", lambda a: nodes == 0 or np.isfinite(a["scalars"]).all()),
     )
     Schema(listed, rules).check(arrays)
+
+
+def _won(arrays: Any) -> bool:
+    """A round multiplies a wealth by 1 − δ·stake, from ½ to 1½."""
+    rounds, wealth = float(arrays["totals"][0]), arrays["log_wealth"]
+    return bool((wealth <= 1.0 + 0.41 * rounds).all() and (wealth >= -1.0 - 0.7 * rounds).all())
 
 
 def check_entries(arrays: Arrays, nodes: int, dtype: str, rates: int, totals: int) -> None:
@@ -194,4 +204,4 @@ def _ledger(rates: int, infinite: bool) -> dict[str, Array]:
 
 def _rates(slopes: str) -> Rules:
     """A rate is of the size of 1 over the slopes; far beyond that every exponential overflows."""
-    return ((f"rates: too large for {slopes}", lambda a: float(np.max(np.abs(a[slopes]), initial=0.0)) * a["rates"].max() < HUGE),)
+    return ((f"rates: too large for {slopes}", lambda a: float(np.max(np.abs(a[slopes]), initial=0.0)) * a["rates"].max() < STEEPEST),)

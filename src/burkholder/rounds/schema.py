@@ -56,12 +56,14 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
     """The parts of ζ as the function's own zero has them, Σδx, and four scalars: Σδŷ, rounds, dimension, seed."""
     dim = len(arrays["g"]) if "g" in arrays and arrays["g"].ndim == 1 else 0
     shapes = _shapes(function, dim, arrays) if dim else []
-    sides = {"inverse": Array(shapes[1], low=-1e75, high=1e75)} if inverse and dim else {}
+    # matrices are decomposed, which takes products of four
+    most = 1e75 if any(len(shape) > 1 for shape in shapes) else LARGEST
+    sides = {"inverse": Array(shapes[1], low=-most, high=most)} if inverse and dim else {}
     Schema(
         {
-            **{f"tau{k}": Array(shape, low=-_most(shape), high=_most(shape)) for k, shape in enumerate(shapes)},
+            **{f"tau{k}": Array(shape, low=-most, high=most) for k, shape in enumerate(shapes)},
             **sides,
-            "g": Array((dim,)),
+            "g": Array((dim,), low=-most, high=most),
             "scalars": Array((4,), low=[-LARGEST, 0.0, 0.0, -LARGEST], high=[LARGEST, 2.0**53, 2.0**31, LARGEST]),
         },
         (
@@ -69,11 +71,6 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
             ("scalars: rounds that are not whole", lambda a: a["scalars"][1] == np.floor(a["scalars"][1])),
         ),
     ).check(arrays)
-
-
-def _most(shape: tuple[int, ...]) -> float:
-    """The largest number of a part of ζ: matrices are decomposed, which takes products of four."""
-    return 1e75 if len(shape) > 1 else LARGEST
 
 
 def _shapes(function: BurkholderFunction, dim: int, arrays: Arrays) -> list[tuple[int, ...]]:
