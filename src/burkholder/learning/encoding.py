@@ -60,10 +60,8 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"float": repr(value)}
     if type(value).__name__ in RECORDS and type(value) is RECORDS[type(value).__name__]:
         return {"record": type(value).__name__, "fields": encode(_fields(value))}
-    if losses.is_loss(value) and losses.LOSSES.get(getattr(value, "name", "")) is type(
-        value
-    ):  # from outside: found again once it is registered
-        return {"loss": value.name, "fields": encode(_fields(value))}
+    if losses.is_loss(value) and losses.LOSSES.get(losses.name(value)) is type(value):  # from outside: found again once registered
+        return {"loss": losses.name(value), "fields": encode(_fields(value))}
     if type(value) is FUNCTIONS.get(type(value).__name__):
         return {"function": type(value).__name__, "options": encode(value.options)}
     if type(value) is _COMBINED.get(type(value).__name__, (None,))[0]:

@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from burkholder.potentials.dispatch import formulas
 
 
-def _value(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _value(p, g, s, top, dead):
     return 0.5 * (g * (g / p.strength) - s / p.strength)
 
 
-def _gap(p, high, low, difference, s):  # type: ignore[no-untyped-def]
+def _gap(p, high, low, difference, s):
     return 0.25 * difference * ((high + low) / p.strength)
 
 
-def _slope(p, g, s, top, dead):  # type: ignore[no-untyped-def]
+def _slope(p, g, s, top, dead):
     return g / p.strength
 
 
