@@ -40,7 +40,9 @@ def predict(log_wealth, u):
         top = max(top, log_wealth[k])
     for k in range(log_wealth.size):
         total += np.exp(log_wealth[k] - top) * stake(u, k)
-    size = np.log(abs(total)) + top if total != 0.0 else -np.inf
+    if total == 0.0:
+        return 0.0  # no stake, however large the wealth
+    size = np.log(abs(total)) + top
     if size > np.log(4.0 * log_wealth.size / KAPPA):
         return np.copysign(4.0, total)
     return KAPPA * total * np.exp(top) / log_wealth.size

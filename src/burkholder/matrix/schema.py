@@ -229,6 +229,9 @@ def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
     rules += (
         ("bias.counts: fewer than rows and columns", lambda a: len(a["bias.counts"]) >= nodes),
         ("experts.known: the limit of slopes is known", lambda a: bool(a["experts.known"])),
+        # a round multiplies a wealth by ½ at least and by 3/2 at most
+        ("log_wealth: more than the rounds can win", lambda a: a["log_wealth"].max() <= 0.41 * a["totals"][0] + 1e-6),
+        ("log_wealth: more than the rounds can lose", lambda a: a["log_wealth"].min() >= -0.7 * a["totals"][0] - 1e-6),
         ("scalars: no trace", lambda a: nodes == 0 or np.isfinite(a["scalars"]).all()),
     )
     Schema(listed, rules).check(arrays)
