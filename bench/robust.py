@@ -3,9 +3,9 @@
     python bench/robust.py [--models 100000] [--lines 1000000] [--seed 0] [--few]
 
 Each case is made from its number alone and runs in a worker process under a limit of memory: what it had plus twice the
-file plus a fixed allowance. A case that ends the worker or takes more than five seconds of the processor is written down
-with its file, and a new worker goes on behind it. An accepted model must then predict, learn and certify with no other
-error than the library's own.
+file plus a fixed allowance. A case that ends the worker, or takes more than five seconds of the processor, is listed by its
+number, and a new worker goes on behind it. An accepted model must then predict, learn and certify with no other error than the
+library's own.
 """
 
 from __future__ import annotations
