@@ -124,7 +124,7 @@ def test_the_general_strategy_plays_it_too(name: str, found: dict[str, Found]) -
 
 def test_a_learner_refuses_more_features_than_were_proved(found: dict[str, Found]) -> None:
     learner = Learner(found["smoothness-4"].as_function(), loss="absolute", bound=1.0)
-    with pytest.raises(BadInput, match="dimension 2"):
+    with pytest.raises(BadInput, match="2 features"):
         learner.update([1.0, 2.0, 3.0], 1.0)
     assert learner.rounds == 0
 

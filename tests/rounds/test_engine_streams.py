@@ -80,7 +80,7 @@ def test_however_rows_arrive_the_bits_are_the_same(case) -> None:
         singles.append(yhat)
     if case is FAST:  # other types of index
         rows = sparse.csr_matrix(x)
-        long = states[4].run(rows.indptr, rows.indices.astype(np.int64), rows.data, y, weight, loss, BOUND, books[4])
+        long = states[4].run(Rows().compressed(rows.indptr, rows.indices.astype(np.int64), rows.data), y, weight, loss, BOUND, books[4])
         assert np.array_equal(whole, long)
     assert np.array_equal(whole, dense)
     assert np.array_equal(whole, np.concatenate(pieces))
@@ -130,9 +130,10 @@ def test_order_and_growth_do_not_matter(order, cut) -> None:
     values, y, indptr = np.linspace(0.5, 2.0, 40), np.ones(40), np.arange(41)
     books = [ledger.empty(), ledger.empty()]
     ours = [
-        grown.run(indptr[: b - a + 1], indices[a:b], values[a:b], y[a:b], None, FAST[3], BOUND, books[0]) for a, b in ((0, cut), (cut, 40))
+        grown.run(Rows().compressed(indptr[: b - a + 1], indices[a:b], values[a:b]), y[a:b], None, FAST[3], BOUND, books[0])
+        for a, b in ((0, cut), (cut, 40))
     ]
-    theirs = roomy.run(indptr, indices, values, y, None, FAST[3], BOUND, books[1])
+    theirs = roomy.run(Rows().compressed(indptr, indices, values), y, None, FAST[3], BOUND, books[1])
     assert np.array_equal(np.concatenate(ours), theirs)
     assert grown.dim == 39 * 127 + 1 and roomy.dim == 5000
     assert all(np.array_equal(a, b) for a, b in zip(grown.tau(5000), roomy.tau(), strict=True))
@@ -242,7 +243,7 @@ from burkholder.potentials import SquareRoot
 from burkholder.rounds import LinearState
 from burkholder.rounds import loops as rounds_loops
 state = LinearState(Linear("warm", SquareRoot(2.0), "coordinates", "gradient"))
-out = state.run([0, 1], np.array([1], np.int32), [1.0], [1.0], None, losses.Logistic(), 2.0, ledger.empty())
+out = state.run(Rows().compressed([0, 1], np.array([1], np.int32), [1.0]), [1.0], None, losses.Logistic(), 2.0, ledger.empty())
 state.play([1], [1.0])
 loops = [rounds_loops.stream, rounds_loops.one_play]
 print(sum(sum(l.stats.cache_hits.values()) for l in loops), sum(sum(l.stats.cache_misses.values()) for l in loops))
