@@ -13,7 +13,6 @@ from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
 from burkholder.errors import BadInput, BadLine, printable
-from burkholder.learning.audit import Audit
 from burkholder.learning.factory import keeps_constant, named_learner
 from burkholder.storage.checkpoints import COLUMNS, Checkpoints
 from burkholder.streams.readers import open_reader
@@ -55,7 +54,6 @@ class Session:
         self.checkpoints, self.recorder = checkpoints or Checkpoints(), recorder
         self.loss: Any = None
         self.learner: Any = None
-        self.audit: Audit | None = None
         if loss is not None:
             self._choose(loss)
         self.complete = False
@@ -89,13 +87,10 @@ class Session:
         return open_reader(self.data, classes=classes, **reading)
 
     def _begin(self, reader: Any) -> None:
-        """Settle loss and learner with the first batch, and whether it is audited."""
+        """Settle loss and learner with the first batch."""
         if self.learner is None:
             self._choose("logistic" if reader.classes else "squared")
         self.checkpoints.opened(self, reader)
-        # a learner whose realised regret is not against the features as they were read is audited, as any model can be
-        if self.audit is None and self.learner.certificate().comparators.space != "⟨w, x⟩":
-            self.audit = Audit(loss=self.loss, intercept=self.constant and keeps_constant(self.learner_name))
 
     # -- running -----------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -169,11 +164,7 @@ class Session:
             remedy = f"{self.learner_name} keeps a place for every number up to the largest; --learner auto keeps the features it meets"
             raise BadInput("data", f"features up to number {self.features:,}", remedy)
         try:
-            yhat = self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
-            if self.audit is not None:
-                used = slice(int(batch.indptr[0]), int(batch.indptr[-1]))
-                self.audit.run_batch(batch.indptr, batch.indices[used], batch.values[used], yhat, batch.y, batch.weight)
-            return yhat
+            return self.learner.run_batch(batch.indptr, batch.indices, batch.values, batch.y, batch.weight)
         except BadInput as error:
             place = re.search(r"\[(\d+)\]$", error.argument)
             if place is None:
@@ -210,11 +201,7 @@ class Session:
 
     def _bound(self, kind: str) -> float | None:
         """`bound` or `realised` over the ball; None where the learner states none."""
-        state = getattr(self.learner.certificate(), kind, None)
-        if kind == "realised" and self.audit is not None:
-            state = self.audit.certificate().realised if self._audited else None
-        if state is None:
-            return None
+        state = getattr(self.learner.certificate(), kind)
         for radius in self._radii():
             try:
                 number = float(state(radius=radius))
@@ -223,11 +210,6 @@ class Session:
             self.stated_for = radius
             return number
         return None
-
-    @property
-    def _audited(self) -> bool:
-        """Whether the audit saw every round (after a resume it has not)."""
-        return self.audit is not None and self.audit.rounds == self.learner.rounds > 0
 
     def _radii(self) -> tuple[float | None, ...]:
         """The radii to try in turn: the one asked for, else the function's own ball (None), else 1."""
@@ -254,8 +236,6 @@ class Session:
         certificate = self.learner.certificate()
         told = certificate.to_dict()
         rounds = int(self.learner.rounds)
-        if self._audited:
-            told["notes"].append("the realised regret is against ‖w‖₂ ≤ radius on the features as they were read, by audit")
         return {
             "data": self.name,
             "format": self.format,
@@ -269,6 +249,7 @@ class Session:
             "cumulative_loss": self.learner.cumulative_loss,
             "bound": self._bound("bound"),
             "realised_regret_bound": self._bound("realised"),
+            "comparators": {**told["comparators"], **({} if self.stated_for is None else {"radius": self.stated_for})},
             "radius": self._radius(),
             "potential": certificate.potential,
             "guarantees": told["guarantees"],
