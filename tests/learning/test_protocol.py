@@ -457,6 +457,30 @@ def test_an_audit_owes_the_rest(loss: str) -> None:
     assert loop.rounds == N + 800
 
 
+def test_an_audit_touches_only_the_features_of_the_row() -> None:
+    """Whatever room there is: features that come later, rows that overflow, copies on the way; bit for bit the sums of one run."""
+    rng = np.random.default_rng(3)
+    rows = [(rng.permutation(4 + 5 * t)[:3], rng.normal(size=3)) for t in range(60)]
+    yhat, y = rng.normal(size=60), rng.normal(size=60)
+    whole, loop = bk.Audit("squared"), bk.Audit("squared")
+    whole.run(rows, yhat, y)
+    for t, x in enumerate(rows):
+        before, buffer = state(loop), loop.sums
+        for bad in ((np.array([0, 900]), np.array([1e150, 1e150])), (np.array([900, 2, 2]), np.array([1e150, -1.0, 1e150]))):
+            with pytest.raises(BadInput, match="overflow"):
+                loop.update(bad, 1e200, y[t])
+            assert state(loop) == before
+        loop.update(x, yhat[t], y[t])
+        assert t % 7 or np.shares_memory(buffer, loop.sums) or loop.sums.shape[1] > buffer.shape[1]
+        loop = copy.deepcopy(loop) if t % 20 == 10 else loop
+    assert state(whole) == state(loop)
+    wide, x = bk.Audit("squared"), (np.array([5]), np.array([1.0]))
+    wide.update((np.array([10**6]), np.array([1.0])), 0.5, 1.0)
+    behind = wide.sums
+    wide.update(x, 0.5, 1.0)
+    assert np.shares_memory(behind, wide.sums) and behind[0, 5] == -1.0
+
+
 def in_order_audit(certificate: Any) -> None:
     assert certificate.realised() <= certificate.corrected() <= certificate.bound() == math.inf
     assert "w" in str(certificate.comparators)

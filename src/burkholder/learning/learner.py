@@ -20,7 +20,7 @@ from burkholder.learning.tickets import MAX_PENDING
 from burkholder.losses.batch import labels, values
 from burkholder.rounds.choice import state_for
 from burkholder.rounds.dicts import NamedRow
-from burkholder.rounds.plain import KNOWN
+from burkholder.rounds.plain import KNOWN, quiet
 from burkholder.rounds.state import LinearState
 from burkholder.strategies import choose
 
@@ -89,11 +89,18 @@ class Learner(OnlineLearner):
     def _open(self) -> NamedRow | None:
         """Compiled rounds on dicts, where there are such."""
         if self._quick and KNOWN and self.rows.kind in (None, "names") and self.rows.source is None:
-            self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, self.ledger, self.rows.intercept)
+            if quiet(self.rows.names):
+                self._named = NamedRow(self.state, self.rows.names, self.loss, self.bound, self.ledger, self.rows.intercept, self._lock)
+            else:
+                self._quick = False
         return self._named
 
     def predict(self, x: Any) -> float:
         """ŷ for these features. Predicting changes nothing."""
+        if type(x) is dict and (named := self._named) is not None:
+            yhat = named.glance(x)
+            if yhat == yhat:
+                return yhat
         with self._lock:
             if type(x) is dict and (named := self._named or self._open()):
                 yhat = named.play(x)
@@ -103,12 +110,18 @@ class Learner(OnlineLearner):
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn. A bad input leaves the learner exactly as it was."""
+        if type(x) is dict and (named := self._named) is not None and named.step is not None:
+            try:
+                if named.step(x, y, weight) == 0.0:
+                    return
+            except (TypeError, ValueError, OverflowError):
+                pass  # y or weight is not a number
         with self._lock:
             if type(x) is dict and (named := self._named or self._open()):
                 try:
                     count = named.learn(x, y, weight)
                 except (TypeError, ValueError, OverflowError):
-                    count = math.nan  # y or weight is not a number
+                    count = math.nan
                 if count == 0.0:
                     return
                 if count == count:
@@ -131,10 +144,11 @@ class Learner(OnlineLearner):
         book[ledger.ERROR] += error
         self.ledger[:] = book
         self.rows.keep_row(row, new)
-        self._forget_names()
+        self._forget_names(new)
 
-    def _forget_names(self) -> None:
-        if self.rows.kind != "names":
+    def _forget_names(self, new: tuple[Any, ...] = ()) -> None:
+        """No compiled rounds on dicts where rows have no names, or a name that came to them has code of its own."""
+        if self.rows.kind != "names" or not quiet(new):
             self._named = None
 
     # --- whole streams -----------------------------------------------------------------------------------
@@ -169,8 +183,9 @@ class Learner(OnlineLearner):
 
     def _advance(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         predictions = self.state.run(table, targets, weights, self.loss, self.bound, self.ledger)
-        self.rows.keep(table.kind, table.length, tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far))
-        self._forget_names()
+        new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
+        self.rows.keep(table.kind, table.length, new)
+        self._forget_names(new)
         return predictions
 
     def _predict_many(self, table: Table) -> np.ndarray:

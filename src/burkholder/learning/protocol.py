@@ -4,7 +4,9 @@ A row is read once, checked once and copied (`_read`), played without changing a
 place (`_learn`), whether its label comes at once (`update`), later (`play`, `reveal`) or in a whole stream (`run`). A
 bad row, label or weight raises `BadInput` and leaves the learner as it was, bit for bit.
 
-A learner may be used from several threads: each call is a round of its own, one at a time.
+A learner may be used from several threads: each call is a round of its own, one at a time. Whatever takes more than one step
+holds the learner's lock. A round that is a single compiled call does without: such a call keeps the interpreter's lock all
+the way, runs nobody's Python code, and declines where the learner's lock is held (`rounds/dicts.py`).
 """
 
 from __future__ import annotations

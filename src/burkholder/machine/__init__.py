@@ -8,6 +8,7 @@ elementary   exponentials, logarithms and roots of numbers and of vectors
 cells, columns, prefetch     scattered memory: entries as vectors and back, and asking for them early
 bits, separators, pairs      bytes of text: whole machine words, 64 bytes and eight numbers at a time
 objects      Python's objects inside compiled rounds
+locks        whether a lock is held, asked by compiled rounds
 
 Every operation is a plain Python function, which is its definition. In compiled code it becomes the machine code attached to
 it (`operations`), or, with BURKHOLDER_PLAIN=1, the definition itself.

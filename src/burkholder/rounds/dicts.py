@@ -4,11 +4,17 @@ A name is looked up only where it is not the very object that stood in this plac
 table, and a row that is predicted and then learned, are not looked up again. Values are always read. Names that are not
 known yet take the places after the known ones; they stay only if the round is learned from, which is the caller's to
 write down. Whatever is unusual is left to the caller's long way round, which also says what is wrong with it.
+
+Each round comes in two forms. `glance` and `step` are for a caller who does not hold the learner's lock: they are single
+compiled calls, in which no code of Python's runs and no other thread can, and they decline (NaN, nothing touched) when the
+lock is held or there is more to do than the call itself: room to make, names to write down. `play` and `learn` are for
+one who holds it, and do that, too.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakMethod
 
@@ -16,6 +22,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.machine.compiling import lean, register_jitable, typeof, types
+from burkholder.machine.locks import holder
 from burkholder.machine.objects import (
     Borrowed,
     Engraved,
@@ -49,6 +56,8 @@ class Board(NamedTuple):
     intercept: int
     classes: int  # whether labels are ±1
     limit: float  # what a target's size must not exceed
+    alone: int  # whether the caller does without the lock
+    holder: Any  # 0: nobody has the lock
 
 
 @register_jitable
@@ -108,6 +117,8 @@ def _label(board, y):
 def named_play(engraved, x):
     """ŷ for a dict; NaN with a verdict when it cannot be played here."""
     board = content(engraved)
+    if board.alone > 0 and board.holder[0] != 0:
+        return math.nan
     desk = board.desk
     count, _, _ = _read(board, x)
     if board.addresses[VERDICT] != FINE:
@@ -120,10 +131,12 @@ def named_play(engraved, x):
 def named_round(engraved, x, y, weight):
     """Play, settle and learn a dict: the number of its names that are new, or NaN with a verdict and nothing changed."""
     board = content(engraved)
+    if board.alone > 0 and board.holder[0] != 0:
+        return math.nan
     desk = board.desk
     count, fresh, top = _read(board, x)
     target = _label(board, y)
-    if board.addresses[VERDICT] != FINE:
+    if board.addresses[VERDICT] != FINE or (board.alone > 0 and fresh > 0):
         return math.nan
     if not (target == target and 0.0 <= weight <= LARGEST):
         board.addresses[VERDICT] = ODD
@@ -153,53 +166,71 @@ class NamedRow:
     """
 
     def __init__(
-        self, state: LinearState, names: dict[str, int], loss: Any, bound: float, book: np.ndarray, intercept: bool = False
+        self,
+        state: LinearState,
+        names: dict[Any, int],
+        loss: Any,
+        bound: float,
+        book: np.ndarray,
+        intercept: bool = False,
+        lock: Any = None,
     ) -> None:
         self.state, self.names, self.loss, self.bound, self.book = state, names, loss, float(bound), book
-        self.intercept = bool(intercept)
-        self._block = np.zeros(256, np.uint64)
-        state.followers.append(WeakMethod(self._engrave))  # the state outlives us, and is not kept alive by us
+        self.intercept, self._lock = bool(intercept), lock
+        self._holder = holder(lock)
+        self._board = self._written()
+        words = -(-engrave(self._board, np.zeros(0, np.uint64)) // 8)
+        self._blocks = np.zeros((2, words), np.uint64)  # for the caller who holds the lock, and for the one who does not
         self._engrave()
+        state.followers.append(WeakMethod(self._renew))  # the state outlives us, and is not kept alive by us
         kind = typeof(self._board)
+        self._held, self._free = (int(block.ctypes.data) for block in self._blocks)
         self._play: Any = named_play.compile((Engraved(kind), Borrowed()))  # type: ignore[attr-defined]
         self._round: Any = None
+        self.glance: Any = partial(self._play, self._free)
+        self.step: Any = None  # from the first round on
 
-    def _engrave(self) -> None:
-        """Write everything down anew: at the start, and whenever the state has made room."""
+    def _written(self) -> Board:
         state = self.state
         self._keys: list[Any] = [None] * state.scratch.shape[1]  # holds on to the names whose addresses are in `seen`
-        limit = min(self.bound, LARGEST) if losses.has_minimiser(self.loss) else LARGEST
-        self._board = Board(
+        return Board(
             state.desk(self.loss, self.bound, self.book),
             addresses_of(self.names, self._keys),
             np.zeros((2, len(self._keys)), np.uint64),
             int(self.intercept),
             int(losses.is_classification(self.loss)),
-            limit,
+            min(self.bound, LARGEST) if losses.has_minimiser(self.loss) else LARGEST,
+            0,
+            self._holder,
         )
-        size = engrave(self._board, self._block)
-        if size > self._block.nbytes:
-            self._block = np.zeros(size, np.uint64)
-            engrave(self._board, self._block)
-        self._address = self._block.ctypes.data
+
+    def _engrave(self) -> None:
+        for alone, block in enumerate(self._blocks):
+            engrave(self._board._replace(alone=alone), block)
+
+    def _renew(self) -> None:
+        """Write everything down anew: whenever the state has made room, and so in the hands of whoever holds the lock."""
+        self._board = self._written()
+        self._engrave()
 
     def play(self, x: dict[Any, Any]) -> float:
         """ŷ; NaN when x must go the long way round."""
-        yhat = self._play(self._address, x)
+        yhat = self._play(self._held, x)
         while yhat != yhat and self._mend(x):
-            yhat = self._play(self._address, x)
+            yhat = self._play(self._held, x)
         return yhat
 
     def learn(self, x: dict[Any, Any], y: Any, weight: Any) -> float:
         """One round; how many names of x are new, in the order of x. NaN, and nothing learned: the long way round."""
-        new = (self._round or self._open())(self._address, x, y, weight)
+        new = (self._round or self._open())(self._held, x, y, weight)
         while new != new and self._mend(x):
-            new = self._round(self._address, x, y, weight)
+            new = self._round(self._held, x, y, weight)
         return new
 
     def _open(self) -> Any:
         signature = (Engraved(typeof(self._board)), Borrowed(), types.float64, types.float64)
         self._round = named_round.compile(signature)  # type: ignore[attr-defined]
+        self.step = partial(self._round, self._free)
         return self._round
 
     def _mend(self, x: dict[Any, Any]) -> bool:

@@ -6,6 +6,7 @@ Types are told by their addresses, which differ from process to process and so c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,18 @@ POSITION, KEY, VALUE, VERDICT, NAMES, KEYS, TEXT, INT, BOOL, FLOAT = range(10)
 PLAIN = 10  # the first of numpy's types
 NUMPY = (np.float64, np.float32, np.int64, np.int32)  # their conversion runs no code but numpy's own
 KNOWN = layout_known()  # otherwise every dict goes the long way round
+# Names whose comparison with text or a whole number runs no code but the interpreter's own.
+QUIET = frozenset({str, int, bool, float, complex, bytes, tuple, frozenset, type(None)})
+
+
+def quiet(names: Iterable[Any]) -> bool:
+    """Whether looking up text or a whole number among these names runs nobody's code.
+
+    >>> from fractions import Fraction
+    >>> quiet(["age", 3, ("a", "pair")]), quiet([Fraction(1, 3)])
+    (True, False)
+    """
+    return all(type(name) in QUIET for name in names)
 
 
 def addresses_of(names: dict[Any, int], keys: list[Any]) -> np.ndarray:

@@ -325,6 +325,7 @@ class LinearState:
         self.adopt(self._fresh(cells.size // self.width))
         self.cells[: cells.size] = cells
         self.scalars[:] = scalars
+        self.scalars[layout.CODE] = checks.FINE
 
     def __getstate__(self) -> dict[str, Any]:
         return {"function": self.function, "arrays": self.arrays()}
