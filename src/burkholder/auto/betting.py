@@ -18,11 +18,12 @@ from burkholder.auto.stack import label_scale
 from burkholder.auto.state import HIGH, LOW, STEEPEST
 from burkholder.auto.tangent import GRID, WHOLE
 from burkholder.machine.compiling import inlined
-from burkholder.machine.elementary import exp_down, inverse_root
-from burkholder.machine.vectors import all8, fused, least, load8, total8
+from burkholder.machine.elementary import inverse_root
+from burkholder.machine.vectors import all8, fused, load8, total8
+from burkholder.potentials import Adaptive, slope
 
 LIMIT = 30.0
-CAP = 50.0  # no weight grows beyond e⁵⁰ times its first size
+FARTHEST = 10.0  # no weight grows beyond its size at g = 10√D, where the exponential is e⁵⁰
 
 
 @inlined
@@ -36,16 +37,13 @@ def forecast(plan, state, work, m):
     p = 0.0
     if steep > 1e-100:
         # beyond the row x̂ is 0, and g and s are those of some earlier row
-        total, square = all8(0.0), all8(steep * steep)
+        total, square = all8(0.0), steep * steep
+        potential = Adaptive(steep * size * work.narrow[0], square)
         for j in range(0, m, 8):
-            g = load8(work.bet, j)
-            d = load8(work.stake, j) + square
-            each = inverse_root(d)
-            once = each * each
-            # e^z as e^CAP·e^(z−CAP): the exponential is for numbers below 0, and this spares a division
-            loud = exp_down(least(all8(0.5) * g * g * once, all8(CAP)) - all8(CAP))
-            total = fused(g * load8(work.hat, j), once * each * loud, total)
-        p = -total8(total) * math.exp(CAP) * steep * steep * size * work.narrow[0]
+            g, s = load8(work.bet, j), load8(work.stake, j)
+            pull = slope(potential, min(abs(g), FARTHEST * (s + square) * inverse_root(s + square)), s, 0.0, 0.0)
+            total = fused(math.copysign(pull, g), load8(work.hat, j), total)
+        p = -total8(total)
     p = ((p * GRID + WHOLE) - WHOLE) / GRID if abs(p) < 1e9 else p
     p = min(max(p, low), high)
     work.exact[BETTING] = p

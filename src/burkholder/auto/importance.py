@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto.betting import CAP
+from burkholder.auto.betting import FARTHEST
 from burkholder.auto.features import CONSTANT
 from burkholder.auto.plan import BETTING, LOGISTIC, RADII, Plan
 from burkholder.auto.state import (
@@ -26,6 +26,7 @@ from burkholder.auto.state import (
     UNIT,
     State,
 )
+from burkholder.potentials import Adaptive, SquareRoot, batch
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def importances(plan: Plan, state: State) -> Array:
     at = 16 * plan.groups
     for k, radius in enumerate(RADII):
         g, square = state.lanes[:f, at + k], state.lanes[:f, at + 4 + k]
-        slope = g / np.sqrt(np.maximum(np.maximum(2.0 * square - g * g, g * g), 1e-300))
+        slope = np.copysign(batch.slope(SquareRoot(), np.abs(g), square), g)
         total -= say[plan.tangents + k] * radius * s[RADIUS_SCALE] * slope * hat
     total -= say[plan.tangents + BETTING] * _bets(plan, state, f) * gain[0] * hat
     return np.abs(total) * s[UNIT]
@@ -85,5 +86,6 @@ def _bets(plan: Plan, state: State, f: int) -> Array:
         size = math.sqrt(s[LABEL_SQUARES] / s[LABELS]) if s[LABEL_SQUARES] > 0.0 else 1.0
     if steep <= 1e-100:
         return np.zeros(f)
-    g, d = state.lanes[:f, at], state.lanes[:f, at + 4] + steep * steep
-    return size * steep * steep * g * d**-1.5 * np.exp(np.minimum(0.5 * g * g / d, CAP))
+    g, square = state.lanes[:f, at], state.lanes[:f, at + 4]
+    held = np.minimum(np.abs(g), FARTHEST * np.sqrt(square + steep * steep))
+    return np.copysign(batch.slope(Adaptive(size * steep, steep * steep), held, square), g)

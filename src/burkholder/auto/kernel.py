@@ -30,9 +30,9 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.steps import step
 from burkholder.auto.sums import add
-from burkholder.losses import derivative, value
+from burkholder.losses import Logistic, derivative, value
 from burkholder.machine.compiling import inlined, uncounted
-from burkholder.machine.elementary import log, sigmoid, softplus
+from burkholder.machine.elementary import log, sigmoid
 from burkholder.machine.memory import place
 from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
@@ -128,7 +128,7 @@ def tangent_slopes(plan, loss, state, work, y, weight):
     """δ of the tangent lanes, each at its own prediction, into work.step."""
     # squares of anything smaller than 1e-100 are subnormal numbers, a hundred times slower and of no consequence
     if plan.mixing == MIX_LOG:
-        deltas = all8(0.0 - weight * y) * sigmoid(all8(0.0 - y) * load8(work.out, plan.tangents))
+        deltas = weight * derivative(Logistic(), load8(work.out, plan.tangents), y)
         deltas = where_positive(abs(deltas) - all8(1e-100), deltas, all8(0.0))
         for k in range(4):
             work.step[plan.tangents + k] = element(deltas, k)
@@ -234,9 +234,9 @@ def log_losses(state, y, weight, yhat, losses):
     """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
-        store(losses, t, load8(weight, t) * softplus(all8(0.0) - load8(y, t) * load8(yhat, t)))
+        store(losses, t, load8(weight, t) * value(Logistic(), load8(yhat, t), load8(y, t)))
     for t in range(whole, y.shape[0]):
-        losses[t] = weight[t] * element(softplus(all8(0.0) - all8(y[t]) * all8(yhat[t])), 0)
+        losses[t] = weight[t] * value(Logistic(), yhat[t], y[t])
     for t in range(y.shape[0]):
         add(state.scalars, LOSS, state.scalars, LOSS_REST, losses[t])
         add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, losses[t])

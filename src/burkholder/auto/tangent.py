@@ -15,27 +15,18 @@ import math
 from burkholder.auto.state import FEATURES, RADIUS_SCALE
 from burkholder.auto.sums import add4
 from burkholder.machine.compiling import inlined
-from burkholder.machine.elementary import inverse_root
 from burkholder.machine.vectors import all4, fused, load4, most, put, row4, store
-from burkholder.potentials import SquareRoot, value
+from burkholder.potentials import SquareRoot, slope, value
 
 GRID = float(1 << 20)
 WHOLE = 6755399441055744.0
 
 
 @inlined
-def square_function(g, s):
-    """U_sq(g, √s), the catalogue's: −sqrt(2s−g²) if s ≥ g², else |g| − 2√s."""
-    return value(SquareRoot(1.0, 2.0), abs(g), s, 0.0, 0.0)
-
-
-@inlined
 def direction(state, slot, at):
-    """−w/R = g/sqrt(2s−g²) of one feature in the four lanes, sgn g where s < g²."""
+    """−w/R of one feature in the four lanes: the slope of U_sq at |g|, with the sign of g."""
     g, s = row4(state.lanes, slot, at), row4(state.lanes, slot, at + 4)
-    # sqrt(2s−g²) where s ≥ g², else |g|: one formula, as 2s−g² ≥ g² exactly when s ≥ g²; 0 at g = 0
-    square = g * g
-    return g * inverse_root(most(most(s + s - square, square), all4(1e-300)))
+    return math.copysign(slope(SquareRoot(1.0, 2.0), abs(g), s, 0.0, 0.0), g)
 
 
 @inlined
@@ -76,6 +67,6 @@ def raise_radius(plan, state, scale):
     for k in range(4):
         total = 0.0
         for i in range(int(state.scalars[FEATURES])):
-            total += square_function(state.lanes[i, at + k], state.lanes[i, at + 4 + k])
+            total += value(SquareRoot(1.0, 2.0), abs(state.lanes[i, at + k]), state.lanes[i, at + 4 + k], 0.0, 0.0)
         state.jump[k] += state.radii[k] * more * total
     state.scalars[RADIUS_SCALE] = scale

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.losses import Absolute, Custom, EpsilonInsensitive, Hinge, Pinball
-from burkholder.losses.dispatch import derivative, value
+from burkholder.losses.dispatch import Piece, derivative, value
 from burkholder.machine.compiling import compiled
 
 FEW = 10_000  # dual variables a linear program may have at once before some are fixed in advance
@@ -50,14 +49,14 @@ def _slopes(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.n
 
 def total_loss(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     """Σ weight·ℓ(p_t, y_t)."""
-    if isinstance(loss, Custom):
+    if not loss.compiled:
         return sum(c * value(loss, a, b) for a, b, c in zip(p.tolist(), y.tolist(), weight.tolist()))
     return _total(loss, p, y, weight)
 
 
 def slopes(loss: Any, p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """weight·∂ℓ(p_t, y_t), per round."""
-    if isinstance(loss, Custom):
+    if not loss.compiled:
         return np.array([c * derivative(loss, a, b) for a, b, c in zip(p.tolist(), y.tolist(), weight.tolist())])
     return _slopes(loss, p, y, weight)
 
@@ -81,21 +80,8 @@ def best_convex(loss: Any, forecasts: np.ndarray, y: np.ndarray, weight: np.ndar
     x, y, c = (x, y, c) if (c > 0).all() else (np.ascontiguousarray(x[c > 0]), y[c > 0], c[c > 0])
     if x.shape[1] == 1:
         return Mixture(np.ones(1), total_loss(loss, x[:, 0], y, c) / float(c.sum()), 0.0)
-    if isinstance(loss, (Absolute, Pinball, EpsilonInsensitive, Hinge)):
-        return _by_program(loss, x, y, c)
-    return _by_descent(loss, x, y, c)
-
-
-def _pieces(loss: Any, y: np.ndarray) -> list[tuple[float, float, np.ndarray, np.ndarray]]:
-    """(low, high, target, slope) of each piece of the loss."""
-    one = np.ones(len(y))
-    if isinstance(loss, Absolute):
-        return [(-1.0, 1.0, y, one)]
-    if isinstance(loss, Pinball):
-        return [(loss.quantile - 1.0, loss.quantile, y, one)]
-    if isinstance(loss, Hinge):
-        return [(0.0, 1.0, one, y)]
-    return [(0.0, 1.0, y - loss.epsilon, one), (0.0, 1.0, -y - loss.epsilon, -one)]
+    pieces = loss.pieces(y)
+    return _by_descent(loss, x, y, c) if pieces is None else _by_program(loss, pieces, x, y, c)
 
 
 def _simplex(w: np.ndarray) -> np.ndarray:
@@ -103,10 +89,9 @@ def _simplex(w: np.ndarray) -> np.ndarray:
     return w / w.sum() if w.sum() > 0 else np.full(w.size, 1.0 / w.size)
 
 
-def _by_program(loss: Any, x: np.ndarray, y: np.ndarray, c: np.ndarray) -> Mixture:
+def _by_program(loss: Any, pieces: list[Piece], x: np.ndarray, y: np.ndarray, c: np.ndarray) -> Mixture:
     from scipy.optimize import linprog
 
-    pieces = _pieces(loss, y)
     target = np.concatenate([piece[2] for piece in pieces])
     moved = np.concatenate([piece[3][:, None] * x for piece in pieces])  # slope·x, per piece and round
     low = np.concatenate([c * piece[0] for piece in pieces])

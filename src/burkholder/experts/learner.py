@@ -74,7 +74,7 @@ class Experts(OnlineLearner):
         slope = self.lipschitz or float(self.loss.lipschitz(math.inf if bound is None else bound))
         limit = slope if math.isfinite(slope) else 0.0  # 0: unknown
         if outside is None:
-            outside = OUTSIDE if isinstance(self.loss, losses.Pinball) else ()
+            outside = OUTSIDE if self.loss.beyond else ()
         self.outside = tuple(float(c) for c in outside)
         if not all(math.isfinite(c) for c in self.outside):
             raise BadInput("outside", outside, "give finite multiples of the running error")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from burkholder.losses.dispatch import formulas
+import numpy as np
+
+from burkholder.losses.dispatch import Piece, formulas
 
 
 def _absolute(loss, yhat, y):
@@ -15,12 +17,15 @@ def _slope(loss, yhat, y):
     return 1.0 if yhat > y else (-1.0 if yhat < y else 0.0)
 
 
-@formulas(_absolute, _slope, "absolute", quantile=0.5, slope_error=0.0)
+@formulas(_absolute, _slope, "absolute", homogeneous=True, quantile=0.5, slope_error=0.0)
 class Absolute(NamedTuple):
     """|ŷ − y|; its minimiser is the median."""
 
     def lipschitz(self, bound: float) -> float:
         return 1.0
+
+    def pieces(self, y: np.ndarray) -> list[Piece]:
+        return [(-1.0, 1.0, y, np.ones(len(y)))]
 
     def kinks(self, y: float) -> tuple[float, ...]:
         return (y,)

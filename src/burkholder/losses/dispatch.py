@@ -7,6 +7,8 @@ the library needs to know of a loss are traits of its class, given to `formulas`
     classes      labels are the two classes ±1
     minimiser    ℓ(·, y) is least at a finite point: only then may predictions be clipped for free
     degree       labels and predictions k times as large make the loss k^degree times as large
+    homogeneous  that holds of this very record, so that the loss has the units of the labels
+    beyond       what it asks for may lie beyond every forecast: Experts then adds some out there
     smoothness   the largest second derivative, anywhere; infinite where there is a kink. Auto needs this or `lipschitz`
     odds         ŷ is the log-odds of y = 1, so that there are probabilities
     log          ℓ is −ln of the probability of y at the log-odds ŷ: mixtures of probabilities are then as good as their parts
@@ -16,6 +18,7 @@ the library needs to know of a loss are traits of its class, given to `formulas`
     slope_error  how far the computed derivative (and, for Auto, the value) may be from the true one, relative, in units of 2⁻⁵³
     lipschitz(B), curvature(B)   on [-B, B]; check()   refuse parameters that make no convex loss
     scaled(unit) the loss for labels and predictions divided by unit
+    pieces(y)    (low, high, target, slope) of each piece, over arrays, if ℓ = Σ max of a·(target − slope·ŷ) over low ≤ a ≤ high; or None
     kinks(y)     where ℓ(·, y) is piecewise linear: its corners; None for losses that are not
 """
 
@@ -25,9 +28,12 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from burkholder.machine.compiling import overload, register_jitable, types
 from burkholder.records import record
 
+Piece = tuple[float, float, np.ndarray, np.ndarray]
 K = TypeVar("K", bound=type)
 _VALUES: dict[type, Callable[..., float]] = {}
 _DERIVATIVES: dict[type, Callable[..., float]] = {}
@@ -37,6 +43,8 @@ TRAITS: dict[str, Any] = {
     "classes": False,
     "minimiser": True,
     "degree": 1,
+    "homogeneous": False,
+    "beyond": False,
     "smoothness": math.inf,
     "odds": False,
     "log": False,
@@ -46,6 +54,7 @@ TRAITS: dict[str, Any] = {
     "slope_error": 8.0,
     "check": lambda loss: None,
     "scaled": lambda loss, unit: loss,
+    "pieces": lambda loss, y: None,
     "kinks": lambda loss, y: None,
     "curvature": lambda loss, bound: 0.0,
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from burkholder.errors import BadInput
-from burkholder.losses.dispatch import formulas
+from burkholder.losses.dispatch import Piece, formulas
 
 
 def _insensitive(loss, yhat, y):
@@ -39,6 +41,9 @@ class EpsilonInsensitive(NamedTuple):
 
     def scaled(self, unit: float) -> EpsilonInsensitive:
         return EpsilonInsensitive(self.epsilon / unit)
+
+    def pieces(self, y: np.ndarray) -> list[Piece]:
+        return [(0.0, 1.0, side * y - self.epsilon, np.full(len(y), side)) for side in (1.0, -1.0)]
 
     def kinks(self, y: float) -> tuple[float, ...]:
         return (y - self.epsilon, y + self.epsilon)

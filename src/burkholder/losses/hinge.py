@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from burkholder.losses.dispatch import formulas
+import numpy as np
+
+from burkholder.losses.dispatch import Piece, formulas
 
 
 def _hinge(loss, yhat, y):
@@ -21,6 +23,9 @@ class Hinge(NamedTuple):
 
     def lipschitz(self, bound: float) -> float:
         return 1.0
+
+    def pieces(self, y: np.ndarray) -> list[Piece]:
+        return [(0.0, 1.0, np.ones(len(y)), y)]
 
     def kinks(self, y: float) -> tuple[float, ...]:
         return (y,)

@@ -6,19 +6,15 @@ import math
 from typing import NamedTuple
 
 from burkholder.losses.dispatch import formulas
-from burkholder.machine.elementary import exp, log1p
+from burkholder.machine.elementary import sigmoid, softplus
 
 
 def _logistic(loss, yhat, y):
-    m = y * yhat
-    # ln(1+e^{-m}) without overflow on either side; one exponential serves both formulas, without a branch
-    return log1p(exp(-abs(m))) + max(-m, 0.0)
+    return softplus(-(y * yhat))
 
 
 def _slope(loss, yhat, y):
-    m = y * yhat
-    e = exp(-abs(m))
-    return -y * ((e if m > 0.0 else 1.0) / (1.0 + e))
+    return -y * sigmoid(-(y * yhat))
 
 
 @formulas(_logistic, _slope, "logistic", classes=True, minimiser=False, odds=True, log=True, smoothness=0.25, slope_error=16.0)

@@ -15,7 +15,7 @@ def _slope(loss, yhat, y):
     return 2.0 * (yhat - y)
 
 
-@formulas(_squared, _slope, "squared", degree=2, smoothness=2.0, slope_error=1.0)
+@formulas(_squared, _slope, "squared", degree=2, homogeneous=True, smoothness=2.0, slope_error=1.0)
 class Squared(NamedTuple):
     """(ŷ − y)²; its minimiser is the mean."""
 

@@ -156,7 +156,7 @@ def sigmoid(x):
     >>> sigmoid(0.0), sigmoid(-800.0) < 1e-300
     (0.5, True)
     """
-    e = exp_down(-abs(x))
+    e = exp(-abs(x))
     return where_positive(x, 1.0, e) / (1.0 + e)
 
 
@@ -204,7 +204,7 @@ def softplus(x):
     >>> softplus(0.0), softplus(800.0)
     (0.6931471805599453, 800.0)
     """
-    return most(x, 0.0) + log1p(exp_down(-abs(x)))
+    return most(x, 0.0) + log1p(exp(-abs(x)))
 
 
 # --- roots ---------------------------------------------------------------------------------------------------
@@ -224,3 +224,15 @@ def _inverse_root(b: Any, x: Any) -> Any:
 def inverse_root(x):
     """1/√x for 1e-300 ≤ x ≤ 1e300, to a few units in the last place; division and root are slow instructions."""
     return 1.0 / math.sqrt(x)
+
+
+def _over_root(b: Any, a: Any, x: Any) -> Any:
+    if isinstance(x.type, ir.VectorType):
+        return b.fmul(a, _inverse_root(b, x))
+    return b.fdiv(a, overloaded(b, "sqrt", x))
+
+
+@elementwise(_over_root)
+def over_root(a, x):
+    """a/√x: of numbers by root and division, of vectors by `inverse_root`, with its range and errors."""
+    return a / math.sqrt(x)

@@ -2,7 +2,7 @@
 
 numba unrolls short loops before it could vectorise them, which costs a factor of three to five where a model has eight
 variants side by side; so vectors are a type of their own. They have the four operations, comparison by sign, `abs`, `min`,
-`max` and `math.sqrt`, and take numbers for vectors of one number: a formula written for numbers is one for vectors.
+`max`, `math.sqrt` and `math.copysign`, and take numbers for vectors of one number: a formula written for numbers is one for vectors.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ apply(operator.truediv, lambda b, x, y: b.fdiv(x, y))
 apply(operator.neg, lambda b, x: b.fneg(x))
 apply(abs, lambda b, x: overloaded(b, "fabs", x))
 apply(math.sqrt, lambda b, x: overloaded(b, "sqrt", x))
+apply(math.copysign, lambda b, x, y: overloaded(b, "copysign", x, y))
 apply(min, lambda b, x, y: _least(b, y, x))  # of equals, and beside a NaN, the first, as Python has it
 apply(max, lambda b, x, y: _most(b, y, x))
 

@@ -21,8 +21,9 @@ from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes
+from burkholder.matrix.inputs import played_number
 from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
-from burkholder.matrix.scale import DEGREES, Scale
+from burkholder.matrix.scale import Scale
 
 CHUNK = 2048
 
@@ -109,7 +110,7 @@ class MatrixCompletion(OnlineLearner):
     def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
         i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)
         played = tuple(np.atleast_1d(self.engine.predict(np.array([i]), np.array([j]))[0]).tolist())
-        return float(self.scale.rating(played[0])), played
+        return float(self.scale.rating(played_number(played[0]))), played
 
     def _learn(self, row: tuple[Id, Id], memo: Any, y: Any, weight: float, late: int) -> None:
         label = self.scale.label(y)
@@ -326,9 +327,10 @@ def _engine(strategy: str, fast: bool, tol: float | None, **options: Any) -> Bia
         raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
     if fast:
         raise BadInput("fast", fast, "the sign flip keeps its tolerance; raise tol instead")
-    name = losses.name(losses.get(given.get("loss", "absolute")))
-    if name not in DEGREES:
-        raise BadInput("loss", name, f"ratings have units: give {', '.join(DEGREES)}; MatrixLearner takes every loss")
+    record = losses.get(given.get("loss", "absolute"))
+    if not record.homogeneous:
+        fit = ", ".join(name for name in losses.LOSSES if losses.get(name).homogeneous)
+        raise BadInput("loss", record.name, f"ratings have units: give {fit}; MatrixLearner takes every loss")
     if tol is not None:
         given["tol"] = float(tol)
     return SignFlipEntries(**given)

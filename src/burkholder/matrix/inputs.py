@@ -18,6 +18,13 @@ NEGLIGIBLE = 1e-12  # singular values below this part of the largest are roundin
 LARGEST = 1e75  # of an entry of X: products of four stay finite
 
 
+def played_number(yhat: float) -> float:
+    """ŷ as it is; BadInput where the sums behind it are so far apart in size that no number is left."""
+    if math.isnan(yhat):
+        raise BadInput("x", yhat, "the prediction overflows: what was learned before differs too far in size")
+    return yhat
+
+
 class Factors(NamedTuple):
     """X = left·diag(sizes)·rightᵀ with orthonormal columns and positive sizes."""
 

@@ -24,7 +24,7 @@ from burkholder.matrix.comparators import OfShape
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.general import SMALL, GeneralEngine
 from burkholder.matrix.gradient import Gradient
-from burkholder.matrix.inputs import Row, Rows
+from burkholder.matrix.inputs import Row, Rows, played_number
 from burkholder.matrix.sign_flip_certificate import fields, own_radius
 
 
@@ -98,7 +98,7 @@ class MatrixLearner(OnlineLearner):
         return Row(x, self.shape)
 
     def _play(self, row: Row) -> tuple[float, float]:
-        yhat = float(self._predict_many(Rows([row]))[0])
+        yhat = played_number(float(self._predict_many(Rows([row]))[0]))
         return yhat, yhat
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
@@ -125,6 +125,7 @@ class MatrixLearner(OnlineLearner):
         X = row.factors
         engine.prepare(X)
         yhat, spaces, steps = engine.predict(X)
+        yhat = played_number(yhat)
         if played is not None:
             yhat = played
             engine.scalars[sign_flip.LATE] += 1.0
@@ -261,7 +262,7 @@ class MatrixLearner(OnlineLearner):
 
     def state_dict(self) -> State:
         """(header for JSON, arrays): all that is needed to resume bit for bit."""
-        if isinstance(self.record, losses.Custom):
+        if not self.record.compiled:
             raise BadInput("loss", "custom", "Python functions cannot be saved; use a named loss")
         with self._lock:
             header: dict[str, Any] = {

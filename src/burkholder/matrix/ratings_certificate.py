@@ -12,7 +12,7 @@ from burkholder.matrix.certificate import NuclearCertificate, evidence, exact_en
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.gradient import from_graph
-from burkholder.matrix.scale import DEGREES, Scale
+from burkholder.matrix.scale import Scale
 from burkholder.matrix.sign_flip_certificate import fields, own_radius
 
 
@@ -143,7 +143,7 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
 
 def certify_sign_flip(engine: SignFlipEntries, unit: Scale, row_nodes: Any, **totals: Any) -> RatingsCertificate:
     """The certificate of the paper's strategy."""
-    rounds, degree = totals["rounds"], DEGREES[engine.loss]
+    rounds, degree = totals["rounds"], engine.record.degree
     scale = unit.half**degree
     parts = fields(engine.rule, engine.scalars, engine.promise(), engine.value, engine.gradient(row_nodes), rounds)
     notes = ("losses and regrets are in rating units; W is about labels in [−1, 1]", *parts.pop("notes"))

@@ -11,8 +11,6 @@ from burkholder.errors import BadInput
 from burkholder.learning.rounding import UNIT, more
 from burkholder.matrix.certificate import Charge
 
-DEGREES = {"absolute": 1, "pinball": 1, "squared": 2}  # ℓ(h·ŷ, h·y) = h^degree·ℓ(ŷ, y): only these have units
-
 
 class Scale(NamedTuple):
     """Ratings in [low, high] and labels in [−1, 1]; the ends of the range are never passed."""

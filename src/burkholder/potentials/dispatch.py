@@ -11,6 +11,7 @@ defined as methods or fields:
     magnitude(g, s, top, dead)  the size of the terms f is the difference of, which its rounding errors are relative to
     radius                      the largest size of a comparator that `bound` admits; None: any
     atoms                       how many atoms larger features may delete; 0: it remembers nothing but g and s
+    tangent                     the slope may be played with s = Σ(δx)²: f then never rises. False: it only tells how f grows
     reach(s)                    how large g may be for f(g, s) to be an ordinary number
 """
 
@@ -39,7 +40,7 @@ def _magnitude(p: Any, g: Any, s: Any, top: Any, dead: Any) -> np.ndarray:
     return np.abs(batch.value(p, g, s, top, dead))
 
 
-TRAITS: dict[str, Any] = {"magnitude": _magnitude, "radius": None, "atoms": 0, "reach": lambda p, s: np.inf}
+TRAITS: dict[str, Any] = {"magnitude": _magnitude, "radius": None, "atoms": 0, "tangent": True, "reach": lambda p, s: np.inf}
 
 
 def formulas(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from burkholder.machine.compiling import register_jitable
-from burkholder.machine.elementary import exp_up, expm1_up
+from burkholder.machine.elementary import exp_up, expm1_up, inverse_root
 from burkholder.potentials import batch
 from burkholder.potentials.dispatch import LARGEST, formulas
 
@@ -74,7 +74,14 @@ def _adaptive_gap(p, high, low, difference, s):
     return math.copysign(min(size, LARGEST), difference)
 
 
-@formulas(_adaptive_value, _adaptive_gap)
+def _adaptive_slope(p, g, s, top, dead):
+    # κ√v·g·D^(−3/2)·exp(g²/2D); no branch: it can be asked of vectors
+    each = inverse_root(p.start + s)
+    ratio = g * each
+    return min(p.scale * math.sqrt(p.start) * (each * each) * (ratio * exp_up(0.5 * ratio * ratio)), LARGEST)
+
+
+@formulas(_adaptive_value, _adaptive_gap, _adaptive_slope, tangent=False)
 class Adaptive(NamedTuple):
     """κ[√(v/(v+s))·exp(g²/(2(v+s))) − 1]; `scale` is κ, `start` is v."""
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from burkholder.machine.elementary import over_root
+from burkholder.machine.vectors import where_positive
 from burkholder.potentials.dispatch import formulas
 
 _ROOT2 = math.sqrt(2.0)
@@ -38,10 +40,9 @@ def _gap(p, high, low, difference, s):
 
 
 def _slope(p, g, s, top, dead):
-    if g == 0.0:
-        return 0.0
+    # g/√(2s−g²) inside g² ≤ s, 1 outside; no branch, so that loops become vector code and it can be asked of vectors
     square = g * g
-    return p.radius * (g / math.sqrt(2.0 * s - square)) if square < s else p.radius
+    return p.radius * where_positive(square - s, 1.0, over_root(g, max(2.0 * s - square, 1e-300)))
 
 
 def _target(p, g, s, top, dead):
