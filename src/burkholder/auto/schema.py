@@ -70,6 +70,10 @@ _POSITIVE = (
 _SIZES = ("bias_size", "push", "strain", "residual")
 
 
+_COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_variance")
+_HUGE = 1e75  # of weights and covariances: products of four stay finite
+
+
 def _counted(value: Any) -> bool:
     """A number of rounds, in a sum of floats."""
     return size(value) and float(value).is_integer() and value <= 2**53
@@ -140,6 +144,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
     described = {name: steady(array) if name in _STEADY else like(array) for name, array in fresh.items()}
     rows = len(arrays["stat"]) if "stat" in arrays else 0
     described |= {name: like(fresh[name], low=0.0) for name in _SIZES}
+    described |= {name: like(fresh[name], low=-_HUGE, high=_HUGE) for name in _COVARIANCE}
     described |= {
         "scalars": like(fresh["scalars"], **_limits(rows)),
         "stat": Array(("rows", slots.STATS)),

@@ -145,8 +145,8 @@ class Audit:
         self._add(table, predictions, targets, np.ones(table.rows) if weights is None else weights)
 
     def _add(self, table: Table, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        """Sums on the side; taken over only when all of them are numbers."""
-        book, delta = self.ledger.copy(), np.empty(len(y))
+        """Ledger and Σδŷ on the side, Σδx in place; what was touched is put back unless all of it is numbers."""
+        book, lean, delta = self.ledger.copy(), self.lean.copy(), np.empty(len(y))
         if self.loss.compiled:
             _charge(book, self.loss, yhat, y, weight, delta)
         else:
@@ -156,17 +156,31 @@ class Audit:
         here = slice(int(indptr[0]), int(indptr[-1]))
         indices, values = np.ascontiguousarray(table.indices[here], np.int64), np.ascontiguousarray(table.values[here], float)
         dim = max(self.sums.shape[1], int(indices.max(initial=-1)) + 1)
-        sums, lean = np.zeros((3, dim)), self.lean.copy()
-        sums[:, : self.sums.shape[1]] = self.sums
-        _enter(sums, lean, indptr - indptr[0], indices, values, yhat, delta)
-        if not (np.isfinite(sums).all() and np.isfinite(book).all() and np.isfinite(lean).all()):
-            good = np.isfinite(values) & (np.abs(values) <= 1e150)
-            culprit = float(values[np.argmin(good)]) if len(values) and not good.all() else float(yhat[np.argmax(np.abs(yhat))])
-            raise BadInput("x" if not good.all() else "yhat", culprit, "these rounds overflow: rescale features or target")
-        self.sums, self.lean = sums, lean
+        room = self._room(dim)
+        touched = indices if indices.size < dim else slice(0, dim)
+        before = room[:, touched].copy()
+        try:
+            _enter(room, lean, indptr - indptr[0], indices, values, yhat, delta)
+            if not (np.isfinite(room[:, touched]).all() and np.isfinite(book).all() and np.isfinite(lean).all()):
+                good = np.isfinite(values) & (np.abs(values) <= 1e150)
+                culprit = float(values[np.argmin(good)]) if len(values) and not good.all() else float(yhat[np.argmax(np.abs(yhat))])
+                raise BadInput("x" if not good.all() else "yhat", culprit, "these rounds overflow: rescale features or target")
+        except BaseException:
+            room[:, touched] = before
+            raise
+        self.sums, self.lean = room[:, :dim], lean
         self.ledger[:] = book
         new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
         self.rows.keep(table.kind, table.length, new)
+
+    def _room(self, dim: int) -> np.ndarray:
+        """The array behind `sums`, with at least that many columns; those behind the last feature are 0."""
+        for room in (self.sums.base, self.sums):
+            if isinstance(room, np.ndarray) and room.ndim == 2 and room.shape[1] >= dim and room.flags.c_contiguous and len(room) == 3:
+                return room
+        larger = np.zeros((3, max(dim, 2 * self.sums.shape[1])))
+        larger[:, : self.sums.shape[1]] = self.sums
+        return larger
 
     def certificate(self) -> AuditCertificate:
         """Valid at any moment, for any model."""

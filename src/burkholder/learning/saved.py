@@ -29,6 +29,7 @@ from burkholder.learning.schema import (
     text,
     truth,
     whole,
+    within_sizes,
 )
 from burkholder.learning.tickets import Played
 
@@ -95,13 +96,38 @@ def checked_row(kind: Any, keys: Any, values: np.ndarray) -> Row:
     return Row(kind, keys, values)
 
 
-def book() -> Array:
-    """The ledger: sums of sizes, and numbers of rounds."""
-    low = np.zeros(ledger.SLOTS)
-    low[[ledger.LOSS, ledger.LOSS_LOW]] = -NUMBERS  # a loss of one's own may be below 0
-    high = np.full(ledger.SLOTS, NUMBERS)
-    high[ledger.ROUNDS] = 2.0**53
-    return Array((ledger.SLOTS,), low=low, high=high)
+_COUNTS = [ledger.ROUNDS, ledger.ERRORS, ledger.STEEP, ledger.LARGE, ledger.CAPPED, ledger.DELAYED, ledger.CLIPPED]
+
+
+def check_book(book: Arrays, own: bool) -> None:
+    """The ledger: sums of sizes, and numbers of rounds; a loss of one's `own` may be below 0."""
+    low, high = np.zeros(ledger.SLOTS), np.full(ledger.SLOTS, NUMBERS)
+    low[ledger.LOSS_LOW] = -NUMBERS
+    low[ledger.LOSS] = -NUMBERS if own else 0.0
+    high[_COUNTS] = 2.0**53
+
+    def counted(a: Any) -> bool:
+        counts = a["ledger"][_COUNTS]
+        return bool((counts == np.floor(counts)).all() and (counts <= counts[0]).all())
+
+    def averaged(a: Any) -> bool:
+        loss, weight = ledger.loss_of(a["ledger"]), float(a["ledger"][ledger.WEIGHT])
+        return (own or loss >= 0.0) and (loss == 0.0 if weight == 0.0 else abs(loss) / weight < math.inf)
+
+    rules = (("ledger: numbers of rounds that are not", counted), ("ledger: a loss without a mean", averaged))
+    Schema({"ledger": Array((ledger.SLOTS,), low=low, high=high)}, rules).check(book)
+
+
+def check_numbers(certificate: Any) -> None:
+    """Refuse a learner whose certificate is no statement: its potential and the three numbers must be numbers, and in order."""
+    if certificate.potential is not None and math.isnan(certificate.potential):
+        raise BadInput("potential", certificate.potential, "these sums are of no stream: the potential of them is not a number")
+    try:
+        told = certificate.realised(), certificate.corrected(), certificate.bound()
+    except BadInput:
+        return  # it has no such numbers over a whole class
+    if not -math.inf < told[0] <= told[1] <= told[2]:
+        raise BadInput("certificate", told, "these sums are of no stream: realised, corrected and bound are not in order")
 
 
 # --- learners -------------------------------------------------------------------------------------------------
@@ -165,9 +191,10 @@ def _described(header: dict[str, Any], arrays: Arrays) -> None:
     check_header(header, _LEARNER)
     check_header(header["made"], _MADE)
     own = {key: array for key, array in arrays.items() if not key.startswith("state.")}
-    Schema({"ledger": book()}).check({key: array for key, array in own.items() if key == "ledger"})
+    custom = isinstance(header["loss"], dict)
+    check_book({key: own.pop(key) for key in ("ledger",) if key in own}, custom)
     check_plays(header["pending"], header["tickets"], header["max_pending"], int(arrays["ledger"][ROUNDS]), _PENDING)
-    described = {"ledger": book()}
+    described = {}
     for id, _, _, _, words in header["pending"]:
         check_header(words, {"kind": one_of("names"), "names": all_of(name)} if "names" in words else {"kind": one_of("vector", "sparse")})
         described[f"pending.{id}"] = Array((f"row {id}",), low=-LARGEST, high=LARGEST)
@@ -207,6 +234,8 @@ def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, *
         keys = tuple(words["names"]) if words["kind"] == "names" else arrays[f"pending.{id}.indices"]
         row = checked_row(words["kind"], keys, arrays[f"pending.{id}"])
         learner._tickets.waiting[id] = Played(row, (float(raw), float(error)), played_at)
+    with np.errstate(all="ignore"):
+        check_numbers(learner.certificate())
     return learner
 
 
@@ -248,12 +277,16 @@ _SUMS = np.array([-np.finfo(float).max, -np.finfo(float).max, 0.0])  # a sum, it
 def audit_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays) -> L:
     """The audit that `audit_out` described."""
     check_header(header, {"loss": lambda value: True, "geometry": lambda value: True, "rows": lambda value: type(value) is dict})
-    described = {"ledger": book(), "sums": Array((3, "features"), low=_SUMS[:, None]), "lean": Array((3,), low=_SUMS)}
-    features = Schema(described).check(arrays)["features"]
+    check_book({key: array for key, array in arrays.items() if key == "ledger"}, not getattr(header["loss"], "compiled", False))
+    described = {"sums": Array((3, "features"), low=_SUMS[:, None]), "lean": Array((3,), low=_SUMS)}
+    rules = tuple((f"{key}: larger than what was summed", lambda a, key=key: within_sizes(a[key])) for key in described)
+    features = Schema(described, rules).check({key: array for key, array in arrays.items() if key != "ledger"})["features"]
     length = header["rows"].get("length")
     if type(length) is int and features not in (0, length + bool(header["rows"].get("intercept"))):
         raise BadInput("array 'sums'", arrays["sums"].shape, f"rows have {length} features")
     audit: Any = kind(header["loss"], header["geometry"])
     audit.rows = rows_in(header["rows"])
     audit.ledger, audit.sums, audit.lean = (np.array(arrays[name], float) for name in ("ledger", "sums", "lean"))
+    with np.errstate(all="ignore"):
+        check_numbers(audit.certificate())
     return audit

@@ -118,6 +118,12 @@ def _fits(name: str, array: np.ndarray, wanted: Array, sizes: dict[str, int]) ->
         raise BadInput(label, array[array != np.floor(array)].reshape(-1)[0].item(), "its numbers must be whole")
 
 
+def within_sizes(sums: np.ndarray) -> bool:
+    """Whether a sum and its correction (the first two rows) are no larger than the sum of sizes (the third), but for rounding."""
+    with np.errstate(over="ignore"):
+        return bool((np.abs(sums[0]) + np.abs(sums[1]) <= (1.0 + 1e-6) * sums[2] + 1e-300).all())
+
+
 # --- headers ------------------------------------------------------------------------------------------------------
 def number(value: Any) -> bool:
     """A finite number, and no truth value."""

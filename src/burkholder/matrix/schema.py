@@ -289,7 +289,8 @@ def _ledger(rates: int, infinite: bool) -> dict[str, Array]:
     low[[sign_flip.CEILING, sign_flip.LOWERED, sign_flip.LEANED, sign_flip.MOVED, sign_flip.DRIFT, sign_flip.TIED, sign_flip.LATE]] = 0.0
     return {
         "rates": Array((rates,), low=1e-150, high=1e150),
-        "log_trace": Array((rates,), infinite=infinite),
+        # a mixture takes its exponential
+        "log_trace": Array((rates,), high=700.0 if rates > 1 else LARGEST, infinite=infinite),
         "anchor": Array((rates,), infinite=True),
         "scalars": Array((sign_flip.SCALARS,), low=low),
     }

@@ -135,7 +135,10 @@ class TauState:
         x = self.dense(indices, values)
         if not len(x):
             return 0.0, 0.0
-        return self.strategy.play(self._seen(x), x, uniform(self.seed, 2 * self.rounds))
+        raw, error = self.strategy.play(self._seen(x), x, uniform(self.seed, 2 * self.rounds))
+        if math.isnan(raw):
+            raise BadInput("x", float(np.max(np.abs(x))), "with what was learned before, this row overflows: rescale the features")
+        return raw, error
 
     def play(self, indices: np.ndarray, values: np.ndarray) -> float:
         """The raw, unclipped prediction; ζ stays as it is."""

@@ -8,14 +8,15 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
-from burkholder.learning.schema import LARGEST, Array, Arrays, Schema
-from burkholder.rounds import layout
+from burkholder.learning.schema import LARGEST, Array, Arrays, Schema, within_sizes
+from burkholder.rounds import checks, layout
 
 _POSITIVE = (
     layout.S, layout.TOP, layout.DEAD, layout.POWER, layout.DRIFT, layout.TOUCHED, layout.RESUMS, layout.DIM, layout.CODE,
     layout.LEANED, layout.MOVED, layout.DRIFTED,
 )  # fmt: skip
-_COUNTS = (layout.DEAD, layout.DIM)
+_COUNTS = (layout.DEAD, layout.DIM, layout.CODE)
+_STEEPEST = 1e150 * 2.0**53  # of Σδx: no δx is above 1e150
 
 
 def check_linear(arrays: Arrays, width: int, atoms: int, most: int) -> None:
@@ -25,6 +26,7 @@ def check_linear(arrays: Arrays, width: int, atoms: int, most: int) -> None:
     low[layout.SCALE] = 1e-300
     high[layout.DEAD] = atoms
     high[layout.DIM] = most
+    high[layout.CODE] = checks.TOO_STEEP
 
     def memories(a: Any) -> bool:
         dead = a["cells"][3::4]
@@ -35,6 +37,7 @@ def check_linear(arrays: Arrays, width: int, atoms: int, most: int) -> None:
         (
             ("scalars: counts that are not whole", lambda a: all(a["scalars"][k] == np.floor(a["scalars"][k]) for k in _COUNTS)),
             ("cells: another number of coordinates", lambda a: len(a["cells"]) == int(a["scalars"][layout.DIM]) * width),
+            ("cells: sums larger than any stream has", lambda a: bool((np.abs(a["cells"][::width]) <= _STEEPEST).all())),
             ("cells: a clock below 0", lambda a: width == 1 or bool((a["cells"][1::width] >= 0.0).all())),
             ("cells: memories that are no number of rates", lambda a: width != 4 or memories(a)),
         ),
@@ -48,11 +51,12 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
     dim = arrays["sums"].shape[1] if "sums" in arrays and arrays["sums"].ndim == 2 else 0
     shapes = _shapes(function, dim, arrays) if dim else []
     sides = {"inverse": Array(shapes[1], low=-1e75, high=1e75)} if inverse and dim else {}
+    most = _most(shapes)
     low = [-LARGEST, -LARGEST, 0.0, 0.0, 0.0, 0.0, -LARGEST]
     high = [LARGEST, LARGEST, LARGEST, LARGEST, 2.0**53, 2.0**31, LARGEST]
     Schema(
         {
-            **{f"tau{k}": Array(shape, low=-_most(shape), high=_most(shape)) for k, shape in enumerate(shapes)},
+            **{f"tau{k}": Array(shape, low=-most, high=most) for k, shape in enumerate(shapes)},
             **sides,
             "sums": Array((3, dim)),
             "scalars": Array((7,), low=low, high=high),
@@ -61,13 +65,14 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
             ("scalars: another number of coordinates", lambda a: a["scalars"][5] == dim),
             ("scalars: rounds that are not whole", lambda a: a["scalars"][4] == np.floor(a["scalars"][4])),
             ("sums: sizes below 0", lambda a: bool((a["sums"][2] >= 0.0).all())),
+            ("sums: larger than what was summed", lambda a: within_sizes(a["sums"])),
         ),
     ).check(arrays)
 
 
-def _most(shape: tuple[int, ...]) -> float:
-    """The largest number of a part of ζ: matrices are decomposed, which takes products of four."""
-    return 1e75 if len(shape) > 1 else LARGEST
+def _most(shapes: list[tuple[int, ...]]) -> float:
+    """The largest number in ζ: matrices are decomposed with their rates, which takes products of four."""
+    return 1e75 if any(len(shape) > 1 for shape in shapes) else LARGEST
 
 
 def _shapes(function: BurkholderFunction, dim: int, arrays: Arrays) -> list[tuple[int, ...]]:
