@@ -282,14 +282,16 @@ def statement(problem: Any, constant: Fraction | None = None) -> str:
         )
     v = given["target"] if constant is None else given["target"].at(C=number(constant))
     if kind == "zigzag":
-        return f"E[{v}] ≤ 0, x = |f|, y = |g|: f, g martingales from 0 with bounded steps, dg = df or dg = -df as decided before each step"
-    if kind == "orthogonal":
-        pair = "f = ∫H dB, g = ∫H dB', B and B' independent Brownian motions that H, bounded, may both look back at"
+        pair = "f, g real martingales from 0 with finitely many bounded steps, dg = df or dg = -df as decided before each step"
         return f"E[{v}] ≤ 0, x = |f|, y = |g|: {pair}"
+    if kind == "orthogonal":
+        pair = "f = ∫H dB, g = ∫H dB', B and B' independent Brownian motions that H, real and bounded, may both look back at"
+        return f"E[{v}] ≤ 0, x = |f|, y = |g|: {pair}, up to a fixed time"
     signs = "fair signs, fresh in each round, independent of each other and of all that was chosen before them"
     if kind == "logarithmic":
         whole = f"E[({v})/m**{problem['power']}] ≤ {c}·E[log(m/λ)], x = Σ e*d, m = λ + Σ d**2, λ > 0"
-        return f"{whole}: e {signs}; d chosen before the round from everything seen, every earlier sign included, bounded"
+        who = "d chosen before the round from everything seen, every earlier sign included, bounded"
+        return f"{whole}: e {signs}; {who}; finitely many rounds"
     steps = {name: given[f"step of {name}"] for name in problem["statistic"]}
     names = sorted({name for step in steps.values() for name in step.variables()})
     parts = [f"{', '.join(tossed)} {signs}"] if (tossed := [name for name in names if SIGN.fullmatch(name)]) else []
@@ -297,6 +299,7 @@ def statement(problem: Any, constant: Fraction | None = None) -> str:
     parts += [f"a bounded, of any law with mean 0 given all that came before{apart}"] * ("a" in names)
     free = [name for name in names if name != "a" and name not in tossed]
     parts += [f"{', '.join(free)} chosen before the round from everything seen, every earlier sign and step included, bounded"] * bool(free)
+    parts += ["finitely many rounds"]  # without end, a sum stopped when it is 1 has mean 1
     return f"E[{v}] ≤ 0, {', '.join(f'{name} = Σ ({step})' for name, step in steps.items())}: {'; '.join(parts)}"
 
 

@@ -106,4 +106,6 @@ def test_a_name_stands_for_one_thing(stated: dict[str, Any]) -> None:
 ])  # fmt: skip
 def test_the_statement_is_made_from_the_problem(stated: dict[str, Any], words: str) -> None:
     assert words in statement(stated, Fraction(3))
+    ends = {"smooth": "for all x and h", "orthogonal": "up to a fixed time"}.get(stated["martingale"], "finitely many rounds")
+    assert ends in statement(stated)  # E Σ e*d ≤ 0 is false of a sum without end that stops at 1
     assert "C" in statement(stated) or stated["martingale"] == "orthogonal"

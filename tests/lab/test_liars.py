@@ -7,6 +7,7 @@ one method or attribute is replaced by a wrong one, records and modules that wer
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -240,8 +241,14 @@ def test_a_negative_scale_or_another_clock_proves_nothing_that_fails(name: str) 
 
 
 def tampering() -> dict[str, tuple[Any, str, Any]]:
+    import builtins
+    import math
+
+    import scipy.special
+
     from burkholder.functions import base, linear
     from burkholder.geometries import Euclidean
+    from burkholder.machine import elementary
     from burkholder.potentials import DavisWang, SquareRoot, batch, davis_wang, dispatch, square_root
 
     return {
@@ -256,6 +263,15 @@ def tampering() -> dict[str, tuple[Any, str, Any]]:
         "a constant of a formula": (square_root, "_ROOT2", 1.4),
         "the coefficients of a series": (davis_wang, "_COEFFICIENTS", (1.0,) * 18),
         "the code of a function": (square_root._value, "__code__", (lambda p, g, s, top, dead: 0.0).__code__),
+        "a function of Python's own": (builtins, "abs", lambda z: z),
+        "a function of math": (math, "sqrt", lambda z: z),
+        "a function of numpy": (np, "square", lambda z: z),
+        "a function of numpy's algebra": (np.linalg, "solve", lambda a, b: b),
+        "a function of scipy": (scipy.special, "logsumexp", lambda a, axis: a.sum(axis)),
+        "what numpy's vectorize calls": (linear._anchored, "pyfunc", lambda *a: (0.0, 0.0)),
+        "the text of a compiled loop": (batch._values.py_func, "__code__", (lambda potential, g, s, top, dead, out: None).__code__),
+        "a constant of an exponential": (elementary, "_SHIFT", 0.0),
+        "the parents of the class": (functions.SquareFunction, "__bases__", (Chameleon("Linear", (linear.Linear,), {}),)),
         "the arguments a function defaults to": (functions.SquareFunction.__init__, "__defaults__", (2.0, "l2", "sharp", None)),
     }
 
@@ -279,6 +295,37 @@ def test_nothing_is_proved_while_the_mathematics_is_tampered_with(what: str) -> 
     finally:
         put(old)
     assert seal.altered() == []
+
+
+def test_every_module_that_the_formulas_call_is_sealed() -> None:
+    """A package that was moved would otherwise be left open: every function that a sealed module holds has a sealed home."""
+    from importlib.util import find_spec
+
+    assert all(find_spec(package) for package in (*seal.PACKAGES, *seal.OUTSIDE, *seal.LATE))
+    # what speaks, checks and compiles, and states no number of a formula
+    apart = (
+        "burkholder.errors",
+        "burkholder.suggestions",
+        *(f"burkholder.machine.{part}" for part in ("compiling", "llvm", "processor", "cache")),
+    )
+    for place in seal._sealed:
+        for name, item in vars(sys.modules[place]).items():
+            home = getattr(item, "__module__", None) if isinstance(item, FunctionType) else None
+            if isinstance(home, str) and home.startswith("burkholder."):
+                assert home.startswith((*seal.PACKAGES, *apart)), (place, name, home)
+    scope = {"np", "math", "scipy", "abs", "solve", "logsumexp", "sqrt"}
+    assert scope <= seal._used()
+
+
+def test_what_is_imported_late_must_be_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    import scipy.special
+
+    assert objection(functions.get("experts")) is None
+    monkeypatch.delitem(seal._outside, "scipy.special", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(scipy.special, "logsumexp", lambda a, axis: a.sum(axis))
+        assert "scipy.special.logsumexp" in str(objection(functions.get("experts")))
+    assert objection(functions.get("experts")) is None
 
 
 def test_a_name_that_hides_a_builtin_is_noticed_and_ones_own_potential_is_not_held_against_the_rest() -> None:
@@ -386,6 +433,23 @@ def test_a_constant_next_to_the_true_one_is_not_the_true_one(share: float, prove
     said = {verdict.claim: verdict for verdict in proofs(function)}
     assert said["3'"].proved is proved
     assert said["3'"].refuted is not proved
+
+
+@pytest.mark.parametrize("lipschitz, curvature", [(1e-160, 1.0), (1.1e-161, 1.0), (1e-155, 1e10), (3e-160, 7.0)])
+def test_a_constant_that_underflowed_is_not_the_defined_one(lipschitz: float, curvature: float) -> None:
+    """The double of L²/2ρ has few bits left, or rounded below it: it is judged at its own value."""
+    from fractions import Fraction
+
+    function = functions.StronglyConvex(lipschitz=lipschitz, curvature=curvature)
+    enough = Fraction(function.constant) >= Fraction(lipschitz) ** 2 / (2 * Fraction(curvature))
+    said = {verdict.claim: verdict for verdict in proofs(function)}
+    assert said["3'"].proved is enough and said["3'"].refuted is not enough
+
+
+@pytest.mark.parametrize("lipschitz", [1e-140, 0.1, 3.0, 1e140])
+def test_scale_alone_takes_no_proof_away(lipschitz: float) -> None:
+    said = {verdict.claim: verdict for verdict in proofs(functions.StronglyConvex(lipschitz=lipschitz, curvature=0.7))}
+    assert said["3'"].proved and said["closed-form"].proved
 
 
 @pytest.mark.parametrize("change", [2.0, 1.0])

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("flint")
 
 from burkholder.lab.sharp import find, names, sharp
+from burkholder.lab.sharp.ends import shown_above, shown_below
 from burkholder.lab.sharp.one_sided import upper
 
 
@@ -59,3 +60,24 @@ def test_the_inequality_holds_on_random_trees_at_25_and_fails_at_9() -> None:
         worst = max(worst, left / right)
     assert 1.0 < worst <= 25.0
     assert Fraction(sharp("one-sided-decoupled-4").lower) > 9
+
+
+def test_the_digits_printed_are_proved_too() -> None:
+    """Rounding to nearest would print an upper end below what was proved, every other time."""
+    rng = np.random.default_rng(1)
+    for number in [25.0, 1.0, 81.0, 9.999999999999, *np.exp(rng.uniform(-3, 8, 500)).tolist()]:
+        high, low = Fraction(shown_above(number)), Fraction(shown_below(number))
+        assert low <= Fraction(number) <= high and high - low <= Fraction(number) / 10**7
+    answer = sharp("square-function-dyadic")
+    low, high = str(answer).split("bracket   [")[1].split("]")[0].split(", ")
+    assert Fraction(low) <= Fraction(answer.lower) and Fraction(answer.upper) <= Fraction(high)
+
+
+def test_the_catalogues_inequality_is_stated_with_a_constant_that_holds() -> None:
+    """1.3069 is below the sharp constant 1.30693: with it the inequality would be false."""
+    from burkholder.lab.inequalities import inequality
+    from burkholder.potentials import NU
+
+    for name in ("square-function", "square-function-coordinates", "square-function-l4"):
+        stated = float(inequality(name).statement.split("≤ ")[1].split("·")[0])
+        assert NU <= stated < NU + 1e-5

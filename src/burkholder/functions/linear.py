@@ -39,7 +39,8 @@ class Linear(BurkholderFunction):
             raise BadInput("clock", clock, f"choose one of {', '.join(CLOCKS)}")
         if clock == "count" and self.separable:
             raise BadInput("geometry", "coordinates", "a potential that counts rounds needs a norm, such as 'l2'")
-        usable = potentials.has_slope(potential) if clock == "gradient" else potentials.has_gap(potential)
+        played = potentials.has_slope(potential) and potential.tangent
+        usable = played if clock == "gradient" else potentials.has_gap(potential)
         if not usable:
             raise BadInput("clock", clock, f"the {type(potential).__name__} potential has no strategy for this clock")
         self.structure = frozenset({TANGENT if clock == "gradient" else SIGN_FLIP})

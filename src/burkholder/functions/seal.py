@@ -2,19 +2,32 @@
 
 Names prove nothing: a method, a formula of a potential or a constant of a module can be replaced while a program
 runs. `altered` compares everything the modules of this package rest on with what they held at import: functions by
-their code, classes attribute by attribute, constants by value, everything else by identity.
+their code, classes attribute by attribute, constants by value, everything else by identity. Of the modules from outside that
+the formulas call (Python's own functions, `math`, numpy, scipy) it compares every name that the formulas use.
 """
 
 from __future__ import annotations
 
 import builtins
 import sys
-from types import FunctionType, ModuleType
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-PACKAGES = ("burkholder.functions", "burkholder.potentials", "burkholder.geometries", "burkholder.records", "burkholder.elementary")
+PACKAGES = (
+    "burkholder.functions",
+    "burkholder.potentials",
+    "burkholder.geometries",
+    "burkholder.records",
+    "burkholder.machine.elementary",
+    "burkholder.machine.vectors",
+    "burkholder.machine.operations",
+    "burkholder.machine.pieces",
+)
+OUTSIDE = ("builtins", "math", "numpy", "numpy.linalg", "numpy.polynomial.polynomial")
+LATE = ("scipy.special", "scipy.optimize")  # imported when first used: remembered when first seen, if they hold only what is theirs
 PLAIN = (bool, int, float, str, bytes, type(None))
 Mark = tuple[Any, ...]
 
@@ -41,6 +54,9 @@ def _mark(item: Any) -> Mark:
         return "entries", {key: _mark(part) for key, part in item.items()}
     if type(item) is np.ndarray:
         return "array", item.dtype.str, item.shape, item.tobytes()
+    for wraps in ("py_func", "pyfunc"):  # a compiled loop, and numpy's `vectorize`
+        if type(inner := getattr(item, wraps, None)) is FunctionType:
+            return "wrapping", item, _mark(inner)
     return "object", item
 
 
@@ -53,7 +69,8 @@ def _same(old: Any, new: Any) -> bool:
     if old[:1] == new[:1] == ("class",):
         return (
             old[1] is new[1]
-            and old[2] == new[2]
+            and len(old[2]) == len(new[2])
+            and all(a is b for a, b in zip(old[2], new[2]))  # a class may answer == as it likes
             and set(old[3]) == set(new[3])
             and all(_same(part, new[3][name]) for name, part in old[3].items())
         )
@@ -75,12 +92,49 @@ def _content(module: ModuleType) -> dict[str, Mark]:
 
 
 _sealed: dict[str, dict[str, Mark]] = {}
+_outside: dict[str, dict[str, Any]] = {}
 
 
 def take() -> None:
     """Remember everything as it is now."""
     _sealed.clear()
     _sealed.update({name: _content(module) for name, module in _modules().items() if name != __name__})
+    _outside.clear()
+    _outside.update({name: dict(vars(sys.modules[name])) for name in OUTSIDE})
+    _used.cache_clear()
+
+
+def _words(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_words(part) for part in code.co_consts if type(part) is CodeType))
+
+
+@cache
+def _used() -> frozenset[str]:
+    """Every name that the text of the sealed modules speaks of, read from the modules as they were compiled."""
+    texts = (getattr(getattr(sys.modules[name], "__spec__", None), "loader", None) for name in _sealed)
+    codes = (loader.get_code(name) for name, loader in zip(_sealed, texts) if loader is not None)
+    return frozenset().union(*(_words(code) for code in codes if code is not None))
+
+
+def _foreign() -> list[str]:
+    """The names of modules from outside, of those the formulas use, that were rebound."""
+    found = []
+    for place in LATE:
+        module = sys.modules.get(place)
+        if module is not None and place not in _outside:
+            top = place.partition(".")[0]
+            strangers = (
+                name
+                for name, item in vars(module).items()
+                if name in _used() and type(item) is FunctionType and not item.__module__.startswith(top)
+            )
+            found += [f"{place}.{name}" for name in strangers]
+            if not found:
+                _outside[place] = dict(vars(module))
+    for place, old in _outside.items():
+        new = vars(sys.modules[place])
+        found += [f"{place}.{name}" for name in sorted(_used() & set(old)) if new.get(name, old) is not old[name]]
+    return found
 
 
 def altered() -> list[str]:
@@ -96,4 +150,4 @@ def altered() -> list[str]:
         found += [f"{place}.{name}" for name, mark in old.items() if name not in new or not _same(mark, new[name])]
         # a name that was added matters when it hides one of Python's own, such as `abs`
         found += [f"{place}.{name}" for name in new if name not in old and hasattr(builtins, name)]
-    return found
+    return found + _foreign()

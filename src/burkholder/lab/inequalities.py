@@ -15,9 +15,9 @@ from burkholder.lab.trees import Tree
 STATEMENTS: dict[str, tuple[str, str]] = {
     "square-function-paper-coordinates": ("square function, coordinates", "Σ_i E|f_i| ≤ 2·L·Σ_i E√Σx_i²"),
     "square-function-paper": ("square function", "E‖f‖₂ ≤ 2·L·E√Σ‖x‖²"),
-    "square-function-coordinates": ("Davis–Wang, coordinates", "Σ_i E|f_i| ≤ 1.3069·L·Σ_i E√Σx_i²"),
-    "square-function-l4": ("Davis–Wang through a smooth norm", "E‖f‖₄ ≤ 1.3069·√3·L·E√Σ‖x‖₄²"),
-    "square-function": ("Davis–Wang", "E‖f‖₂ ≤ 1.3069·L·E√Σ‖x‖²"),
+    "square-function-coordinates": ("Davis–Wang, coordinates", "Σ_i E|f_i| ≤ 1.30693·L·Σ_i E√Σx_i²"),
+    "square-function-l4": ("Davis–Wang through a smooth norm", "E‖f‖₄ ≤ 1.30693·√3·L·E√Σ‖x‖₄²"),
+    "square-function": ("Davis–Wang", "E‖f‖₂ ≤ 1.30693·L·E√Σ‖x‖²"),
     "adagrad-norm": ("square function, general increments", "E‖f‖₂ ≤ 2·E√Σδ²‖x‖²"),
     "adagrad": ("square function, general increments, coordinates", "Σ_i E|f_i| ≤ 2·Σ_i E√Σδ²x_i²"),
     "parameter-free": ("exponential square", "E exp(‖f‖²/(2βn) − ½H_n) ≤ 1 for ‖x‖ ≤ 1 (the repaired corollary)"),
@@ -63,7 +63,7 @@ def inequality(function: str | BurkholderFunction, dim: int | None = None) -> In
     """The martingale inequality of a catalogue name or of a function of one's own.
 
     >>> inequality("square-function").statement
-    'E‖f‖₂ ≤ 1.3069·L·E√Σ‖x‖²'
+    'E‖f‖₂ ≤ 1.30693·L·E√Σ‖x‖²'
     """
     if isinstance(function, str):
         key, built = function, get(function)

@@ -6,7 +6,7 @@ Claim, with U(x,y) = −√(2y²−|x|²) for y ≥ |x| and |x| − 2y otherwise
 
 Only X=|x|, D=|d| and p=⟨x,d⟩ with |p| ≤ XD enter, so one proof covers every inner-product space. The problem is
 homogeneous: fix √(2y²−X²) = 1 (then y=X=0 is apart) or X = 1. Split by the region left and the region entered,
-with one variable per root, each of the seven cases is small for z3; undivided it never ends.
+with one variable per root, each of the six cases is small for z3; undivided it never ends.
 """
 
 from __future__ import annotations

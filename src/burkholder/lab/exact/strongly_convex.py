@@ -21,10 +21,12 @@ from burkholder.lab.verdicts import Status, Verdict, Witness
 def prove(function: StronglyConvex) -> list[Verdict]:
     """Every claim that `verify` examines, at the constants that the function holds.
 
-    c is L²/2ρ as defined when it is the very double that this formula gives; any other is taken at its exact value.
+    c is L²/2ρ as defined when it is the very double that this formula gives, and that double is its rounding (where L²
+    underflows it is not); any other is taken at its exact value.
     """
     L, rho, c = (Fraction(number) for number in (function.lipschitz, function.curvature, function.constant))
     defined = function.constant == StronglyConvex(function.ridge, function.curvature, function.lipschitz).constant
+    defined = defined and abs(2 * rho * c / L**2 - 1) <= Fraction(3, 2**53)  # a square and a quotient, rounded
     step = scalar(Fraction(1, 2) if defined else c * rho / L**2)
     a, b, B, d, q = z3().Reals("a b B d q")  # k(ŷ) = a − bŷ; at an end the derivative d points outward
     root = {"root": [b != 0, a * a <= B * B * b * b, q * b == a, d * (a - b * q) > 0]}

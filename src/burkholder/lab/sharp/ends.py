@@ -78,6 +78,24 @@ def below(value: Any) -> float:
     return -above(-value)
 
 
+def shown_above(number: float) -> str:
+    """Nine digits of a certified upper end, rounded up: what is printed is proved too.
+
+    >>> shown_above(1.3069297351), shown_above(25.0), shown_below(1.3069297359)
+    ('1.30692974', '25', '1.30692973')
+    """
+    text = f"{number:.9g}"
+    if Fraction(text) >= Fraction(number):
+        return text
+    unit = Fraction(10) ** (math.floor(math.log10(abs(number))) - 8)
+    return f"{float(Fraction(text) + unit):.9g}"
+
+
+def shown_below(number: float) -> str:
+    """Nine digits of a certified lower end, rounded down."""
+    return shown_above(-number).removeprefix("-") if number > 0 else "-" + shown_above(-number)
+
+
 def root_above(power: Any, p: float, root: bool) -> float:
     """The quoted constant, rounded up, from the one on p-th powers."""
     if not root:

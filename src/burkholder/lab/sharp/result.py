@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from ...errors import BadInput
 from . import chains, lower_walks, one_sided, upper_moves, upper_square
-from .ends import LowerEnd, UpperEnd
+from .ends import LowerEnd, UpperEnd, shown_above, shown_below
 from .problems import Problem, find
 from .program import Solution, solve
 
@@ -63,9 +63,9 @@ class SharpConstant:
         verdict = "proved" if self.proved else "NOT proved"
         lines = [
             f"{self.name}: {self.statement}",
-            f"  constant  {self.constant:.9g}   "
+            f"  constant  {shown_above(self.constant)}   "
             + ("(the best one is not known: it lies in the bracket)" if self.known is None else f"(theory says {self.known:.9g})"),
-            f"  bracket   [{self.lower:.9g}, {self.upper:.9g}], width {self.width:.2g}, {verdict}",
+            f"  bracket   [{shown_below(self.lower)}, {shown_above(self.upper)}], width {self.width:.2g}, {verdict}",
             f"  estimate  {self.estimate:.9g} (where to look; nothing rests on it)",
         ]
         for label, end in (("upper", self.upper_end), ("lower", self.lower_end)):
