@@ -27,6 +27,7 @@ from scipy import sparse
 from burkholder import losses
 from burkholder.functions.linear import Linear
 from burkholder.learning import ledger
+from burkholder.learning.rows import Table
 from burkholder.machine.compiling import compiled
 from burkholder.potentials import Adaptive, DavisWang, Quadratic, SquareRoot
 from burkholder.rounds import LinearState
@@ -88,6 +89,11 @@ def planted(rows: int, width: int, dim: int, seed: int = 0) -> tuple[sparse.csr_
     return sparse.csr_matrix((values, indices.reshape(-1), indptr), shape=(rows, dim)), y
 
 
+def table_of(x: sparse.csr_matrix) -> Table:
+    """The matrix as learners hand it to their states; nothing is copied."""
+    return Table(x.indptr, x.indices, x.data, "sparse", None)
+
+
 def streams(rows: int, passes: int) -> list[dict[str, Any]]:
     x, y = planted(rows, 100, 2**18)
     indptr, indices = x.indptr.astype(np.int64), x.indices.view(np.uint32)
@@ -102,27 +108,24 @@ def streams(rows: int, passes: int) -> list[dict[str, Any]]:
 
     for _, potential, geometry, tick, *_ in FUNCTIONS:  # compiled before anything is timed
         state = LinearState(Linear("warm", potential, geometry, tick))
-        state.run(x.indptr[:3], x.indices, x.data, y[:2], None, losses.Logistic(), np.inf, ledger.empty())
+        state.run(table_of(x).part(0, 2), y[:2], None, losses.Logistic(), np.inf, ledger.empty())
     for _ in range(passes):
         note("gather+scatter", clock(lambda: gather_scatter(indptr, indices, x.data, weights)))
         for name, potential, geometry, tick, *_ in FUNCTIONS:
-            for dtype, suffix in ((np.float64, ""), (np.float32, ", float32")):
-                if suffix and name != "coordinate tangent":
-                    continue
-                state, book = LinearState(Linear(name, potential, geometry, tick), x.shape[1], dtype), ledger.empty()
+            state, book = LinearState(Linear(name, potential, geometry, tick), x.shape[1]), ledger.empty()
 
-                def learn(state: LinearState = state, book: np.ndarray = book) -> None:
-                    state.run(x.indptr, x.indices, x.data, y, None, losses.Logistic(), np.inf, book)
+            def learn(state: LinearState = state, book: np.ndarray = book) -> None:
+                state.run(table_of(x), y, None, losses.Logistic(), np.inf, book)
 
-                note(name + suffix, clock(learn))
-                lost[name + suffix] = book[ledger.LOSS] / rows
+            note(name, clock(learn))
+            lost[name] = ledger.loss_of(book) / rows
         seconds, lost["sklearn SGDClassifier"] = sgd(x, y)
         note("sklearn SGDClassifier", seconds)
     reference, peer = best["gather+scatter"], best["sklearn SGDClassifier"]
     limits = {name: (most, least) for name, _, _, _, most, least in FUNCTIONS}
     table = []
     for name, seconds in best.items():
-        most, least = limits.get(name.removesuffix(", float32"), (None, None))
+        most, least = limits.get(name, (None, None))
         table.append(
             {
                 "work": name, "ns_per_entry": seconds / entries * 1e9, "loss": lost.get(name),
@@ -158,7 +161,7 @@ def memory(rounds: int) -> list[dict[str, Any]]:
     table = []
     for target in (100_000, rounds):
         while book[ledger.ROUNDS] < target:
-            state.run(x.indptr, x.indices, x.data, y, None, losses.Logistic(), np.inf, book)
+            state.run(table_of(x), y, None, losses.Logistic(), np.inf, book)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
         table.append({"work": f"peak memory after {target:,} rounds", "megabytes": peak, "loss": book[1] / book[0]})
     return table

@@ -2,10 +2,9 @@
 
     python bench/robust.py [--models 100000] [--lines 1000000] [--seed 0] [--few]
 
-Each case is made from its number alone and runs in a worker process under a limit of memory: what it had plus twice the
-file plus a fixed allowance. A case that ends the worker, or takes more than five seconds of the processor, is listed by its
-number, and a new worker goes on behind it. An accepted model must then predict, learn and certify with no other error than the
-library's own.
+Each case is made from its number alone and runs in a child process under a limit of memory: what it had plus twice the
+file plus a fixed allowance. A case that ends the child, or takes more than five seconds of the processor, is listed by its
+number, and a new child goes on behind it. What an accepted model must then do is in `robust_use`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,14 @@ import os
 import random
 import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,13 @@ PATIENCE = 120.0  # seconds on the wall
 START = 3600.0  # seconds until everything is compiled
 ALLOWANCE = 256 << 20
 LINES = 200  # a text file
-SHIFT = 5_000  # cases a worker sees before it is relieved
+SHIFT = 5_000  # cases a child sees before it is relieved
 
 
 # --- the worker -------------------------------------------------------------------------------------------------------
+Case = Callable[[int], tuple[str, str]]
+
+
 def _limited(size: int) -> None:
     """At most what is in use now, the allowance and twice the file."""
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -57,77 +61,98 @@ def model(number: int, seed: int, made: dict[str, Any]) -> tuple[str, bytes]:
     return kind, spoil(rng, made[kind][0])
 
 
-def _models(seed: int, start: int, stop: int, few: bool) -> None:
+def _models(seed: int, few: bool) -> Case:
     from burkholder import storage
     from burkholder.errors import BurkholderError
     from robust_models import seeds
 
     made = seeds(few)
     for data, use in made.values():
-        use(storage.unpack(data))  # everything compiled before the clock runs
-    _say("ready")
-    for number in range(start, stop):
+        assert use(storage.unpack(data))  # everything compiled before the clock runs
+
+    def case(number: int) -> tuple[str, str]:
         kind, data = model(number, seed, made)
-        _say("begin", number)
         verdict, detail = "refused", ""
         _limited(len(data))
         try:
             learner = storage.unpack(data)
             verdict = "accepted"
-            try:
-                made[kind][1](learner)
-            except BurkholderError:
+            if not made[kind][1](learner):
                 verdict = "accepted, then refused a round"
         except BurkholderError as error:
             if "MemoryError" in str(error):
                 verdict, detail = "MEMORY", f"{kind}: {error}"
+            elif verdict != "refused":
+                verdict, detail = "WRONG", f"{kind}: it cannot be saved: {error}"
         except MemoryError as error:
             verdict, detail = "MEMORY", f"{kind}: {error}"
         except Exception as error:
             verdict, detail = "WRONG", f"{kind}: {type(error).__name__}: {error} after {verdict}"
         _free()
-        _say("end", number, verdict, detail)
+        return verdict, detail
+
+    return case
 
 
-def _lines(seed: int, start: int, stop: int) -> None:
+def _lines(seed: int, folder: str) -> Case:
     from burkholder.errors import BurkholderError
     from robust_lines import FORMATS, read, spoil
 
+    place = Path(folder) / "data"
+    for format, (make, head, options) in FORMATS.items():
+        place.write_bytes(head + b"\n".join(make(random.Random(k)) for k in range(9)))
+        read(place, format, {**options, "classes": None})
+
+    def case(number: int) -> tuple[str, str]:
+        format, text, options = spoil(random.Random(f"lines {seed} {number}"), LINES)
+        place.write_bytes(text)
+        verdict, detail = "refused", ""
+        _limited(len(text))
+        try:
+            read(place, format, options)
+            verdict = "accepted"
+        except BurkholderError as error:
+            if not str(error).isprintable():
+                verdict, detail = "WRONG", f"{format}: control characters in {str(error)!r}"
+        except MemoryError as error:
+            verdict, detail = "MEMORY", f"{format}: {error}"
+        except Exception as error:
+            verdict, detail = "WRONG", f"{format}: {type(error).__name__}: {error}"
+        _free()
+        return verdict, detail
+
+    return case
+
+
+def _work(what: str, seed: int, few: bool) -> None:
+    """Make and compile everything once; then a child for every stretch of cases that is asked for, so that a new one costs nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "data"
-        for format, (make, head, options) in FORMATS.items():
-            place.write_bytes(head + b"\n".join(make(random.Random(k)) for k in range(9)))
-            read(place, format, {**options, "classes": None})
+        case = _models(seed, few) if what == "models" else _lines(seed, folder)
         _say("ready")
-        for number in range(start, stop):
-            format, text, options = spoil(random.Random(f"lines {seed} {number}"), LINES)
-            place.write_bytes(text)
-            _say("begin", number)
-            verdict, detail = "refused", ""
-            _limited(len(text))
-            try:
-                read(place, format, options)
-                verdict = "accepted"
-            except BurkholderError as error:
-                if not str(error).isprintable():
-                    verdict, detail = "WRONG", f"{format}: control characters in {str(error)!r}"
-            except MemoryError as error:
-                verdict, detail = "MEMORY", f"{format}: {error}"
-            except Exception as error:
-                verdict, detail = "WRONG", f"{format}: {type(error).__name__}: {error}"
-            _free()
-            _say("end", number, verdict, detail)
+        for asked in sys.stdin:
+            child = os.fork()
+            if child:
+                _say("gone", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                continue
+            _say("child", os.getpid())
+            for number in range(*map(int, asked.split())):
+                _say("begin", number)
+                _say("end", number, *case(number))
+            os._exit(0)
 
 
 # --- the parent -------------------------------------------------------------------------------------------------------
 class Worker:
-    """A process that goes through cases; `answer` is its next word, or None when it is silent for too long or gone."""
+    """A process that goes through cases in children; `answer` is its next word, or None when it is silent for too long."""
 
-    def __init__(self, what: str, seed: int, start: int, stop: int, few: bool) -> None:
-        command = [sys.executable, __file__, "--worker", what, str(seed), str(start), str(stop), str(int(few))]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def __init__(self, what: str, seed: int, few: bool) -> None:
+        command = [sys.executable, __file__, "--worker", what, str(seed), str(int(few))]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert self.process.stdout is not None
-        self.pipe, self.rest = self.process.stdout.fileno(), b""
+        self.pipe, self.rest, self.child = self.process.stdout.fileno(), b"", self.process.pid
+        if self.answer(START) != ["ready"]:
+            self.end()
+            raise RuntimeError(f"the worker for {what} did not start")
 
     def answer(self, seconds: float) -> list[Any] | None:
         deadline, spent = time.monotonic() + max(seconds, PATIENCE), self._spent() + seconds
@@ -144,25 +169,39 @@ class Worker:
         return json.loads(line)
 
     def _spent(self) -> float:
-        """Seconds of the processor it has used."""
+        """Seconds of the processor the child has used."""
         try:
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            fields = Path(f"/proc/{self.child}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def end(self) -> str:
-        """How it ended: it is ended if it has not."""
-        ended = self.process.poll() is not None or self.rest != b"" or self._gone()
-        self.process.kill()
-        return f"CRASH {self.process.wait()}" if ended else "HANG"
+    def go(self, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
+        """(number, verdict, what is wrong) for each case, up to the first that ends the child or is ended."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{start} {stop}\n".encode())
+        self.process.stdin.flush()
+        word = self.answer(PATIENCE)
+        assert word is not None and word[0] == "child", word
+        self.child, at = word[1], start
+        while at < stop:
+            word = self.answer(LIMIT)
+            if word is None:
+                os.kill(self.child, signal.SIGKILL)
+                self.answer(PATIENCE)
+                yield at, "HANG", ""
+                return
+            if word[0] == "gone":
+                yield at, "CRASH", f"it ended with {word[1]}"
+                return
+            if word[0] == "end":
+                yield word[1], word[2], word[3]
+                at = word[1] + 1
+        self.answer(PATIENCE)  # it is gone
 
-    def _gone(self) -> bool:
-        try:
-            self.process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
 def survey(what: str, cases: int, seed: int = 0, few: bool = False, start: int = 0) -> tuple[Counter[str], list[tuple[int, str, str]]]:
@@ -170,30 +209,18 @@ def survey(what: str, cases: int, seed: int = 0, few: bool = False, start: int =
     counts: Counter[str] = Counter()
     found: list[tuple[int, str, str]] = []
     at, stop = start, start + cases
-    while at < stop:
-        print(f"{what}: {at - start:,} of {cases:,} cases, {len(found)} found", file=sys.stderr, flush=True)
-        worker = Worker(what, seed, at, min(at + SHIFT, stop), few)
-        if worker.answer(START) != ["ready"]:
-            raise RuntimeError(f"the worker for {what} did not start: {worker.end()}")
-        end = min(at + SHIFT, stop)
-        while at < end:
-            began = worker.answer(LIMIT)
-            done = worker.answer(LIMIT) if began else None
-            if done is None:
-                verdict = worker.end()
+    worker = Worker(what, seed, few)
+    try:
+        while at < stop:
+            print(f"{what}: {at - start:,} of {cases:,} cases, {len(found)} found", file=sys.stderr, flush=True)
+            for number, verdict, detail in worker.go(at, min(at + SHIFT, stop)):
+                at = number + 1
                 counts[verdict] += 1
-                found.append((at, verdict, ""))
-                print(f"  case {at}: {verdict}", file=sys.stderr, flush=True)
-                at += 1
-                break
-            _, number, verdict, detail = done
-            counts[verdict] += 1
-            if verdict.isupper():
-                found.append((number, verdict, detail))
-                print(f"  case {number}: {verdict} {detail}", file=sys.stderr, flush=True)
-            at = number + 1
-        worker.process.kill()
-        worker.process.wait()
+                if verdict.isupper():
+                    found.append((number, verdict, detail))
+                    print(f"  case {number}: {verdict} {detail}", file=sys.stderr, flush=True)
+    finally:
+        worker.end()
     return counts, found
 
 
@@ -220,10 +247,6 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
         warnings.simplefilter("ignore")
-        what, seed, start, stop, few = sys.argv[2], *map(int, sys.argv[3:])
-        if what == "models":
-            _models(seed, start, stop, bool(few))
-        else:
-            _lines(seed, start, stop)
+        _work(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1")
     else:
         main()

@@ -1,5 +1,4 @@
-"""Model files to spoil: one of every kind of learner, ways to change them with the checksum mended, and what to do with
-one that was accepted."""
+"""Model files to spoil: one of every kind of learner, and ways to change them with the checksum mended."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ import copy
 import hashlib
 import json
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,13 @@ import burkholder as bk
 from burkholder import functions, storage
 from burkholder.auto import Auto, AutoMulticlass
 from burkholder.experts import Experts
+from burkholder.learning.feature_maps import Parity
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.learner import MatrixLearner
-from burkholder.storage import container
+from burkholder.storage import container, tables
+from burkholder.streams.readers.reading import Reading
+from robust_use import Use, learning, plays, predicting, revealing
 
-Use = Callable[[Any], None]
 START = container._START
 NUMBERS = (
     0, 1, -1, 2, 3, 7, 63, 64, 65, 2**15, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, -(2**63), 10**9, 10**18,
@@ -31,24 +31,6 @@ WORDS = (None, True, False, "", "a", "auto", "logistic", "squared", "<f8", [], {
 
 
 # --- one of every kind ----------------------------------------------------------------------------------------------
-def _reveal(learner: Any, y: Any) -> None:
-    """The labels of all plays that wait."""
-    for id in list(learner._tickets.waiting):
-        learner.reveal(id, y)
-
-
-def _plays(x: Any, y: Any) -> Use:
-    def use(learner: Any) -> None:
-        for _ in range(2):
-            learner.predict(x)
-            learner.update(x, y)
-        _reveal(learner, y)
-        learner.certificate()
-        storage.pack(learner)
-
-    return use
-
-
 def _learner(name: str) -> tuple[bytes, Use]:
     entry = functions.CATALOGUE[name]
     dim = entry.dims[-1]
@@ -58,7 +40,41 @@ def _learner(name: str) -> tuple[bytes, Use]:
     for x in X[:5]:
         learner.update(x, float(np.clip(x.sum(), -1, 1)))
     learner.play(X[5])
-    return storage.pack(learner), _plays(X[5], 0.25)
+    return storage.pack(learner), plays(X[5], 0.25, (np.full(dim, 0.5), np.zeros(dim)))
+
+
+def _named(**options: Any) -> tuple[bytes, Use]:
+    """Features by name."""
+    learner = bk.Learner("adagrad", loss="logistic", intercept=True, **options)
+    row = {"a": 1.0, "b": -0.5}
+    for t in range(6):
+        learner.update({**row, f"n{t}": 0.25}, t % 2)
+    learner.play({"a": 1.0, "new": 3.0})
+    return storage.pack(learner), plays({**row, "later": 1.0}, 1.0, ({"a": 0.5},))
+
+
+def _general() -> tuple[bytes, Use]:
+    """The strategy that searches a grid."""
+    learner = bk.Learner("square-function", loss="absolute", bound=1.0, strategy="general", strategy_options={"grid": 65})
+    for t in range(4):
+        learner.update([1.0, t % 3 - 1.0], 0.5)
+    return storage.pack(learner), plays([0.5, 0.5], 0.25, ([0.5, 0.5],))
+
+
+def _merged() -> tuple[bytes, Use]:
+    parts = [bk.Learner("adagrad-norm", loss="absolute", radius=2.0) for _ in range(2)]
+    for t in range(8):
+        parts[t % 2].update({"a": 1.0, f"n{t}": 1.0}, 0.5)
+    return storage.pack(bk.merge(*parts)), plays({"a": 1.0, "b": 2.0}, 0.5, ({"a": 0.5},))
+
+
+def _of_table(kind: Any) -> tuple[bytes, Use]:
+    """A learner that takes rows as a table had them."""
+    learner, columns = kind(), ("size", "city", "price")
+    tables.give(learner, Reading(columns, ("number", "category", "target"), None, 6, False, True, "."))
+    for t in range(6):
+        learner.update({"size": float(t), "city": "Rome" if t % 2 else "Oslo"}, 0.5)
+    return storage.pack(learner), plays({"size": None, "city": "Bern"}, 0.25)
 
 
 def _auto(loss: str, named: bool) -> tuple[bytes, Use]:
@@ -70,7 +86,7 @@ def _auto(loss: str, named: bool) -> tuple[bytes, Use]:
         learner.update(row, float(x.sum() > 0) if loss == "logistic" else float(x.sum()))
     row = {"a": 1.0, "c": "green", "new": 2.0} if named else np.ones(4)
     learner.play(row)
-    return storage.pack(learner), _plays(row, 1.0)
+    return storage.pack(learner), plays(row, 1.0, ({"a": 0.5, "d": -0.25},) if named else (np.full(4, 0.5),))
 
 
 def _sparse() -> tuple[bytes, Use]:
@@ -78,7 +94,7 @@ def _sparse() -> tuple[bytes, Use]:
     for t in range(9):
         learner.update((np.array([t % 4, 7]), np.array([1.0, -0.5])), t % 2)
     learner.play((np.array([2, 30]), np.array([1.0, 2.0])))
-    return storage.pack(learner), _plays((np.array([1, 99]), np.array([1.0, 2.0])), 1.0)
+    return storage.pack(learner), plays((np.array([1, 99]), np.array([1.0, 2.0])), 1.0)
 
 
 def _classes() -> tuple[bytes, Use]:
@@ -87,15 +103,8 @@ def _classes() -> tuple[bytes, Use]:
         learner.update({"x": t % 3 - 1.0, "z": float(t)}, "abc"[t % 3])
     learner.play({"x": 1.0, "w": 2.0})
 
-    def use(other: Any) -> None:
-        other.predict_proba({"x": 1.0})
-        other.update({"x": 1.0, "new": 2.0}, "a")
-        other.update({"x": -1.0}, "d")
-        _reveal(other, "b")
-        other.certificate()
-        storage.pack(other)
-
-    return storage.pack(learner), use
+    steps = (predicting({"x": 1.0}, how="predict_proba"), learning({"x": 1.0, "new": 2.0}, "a"), learning({"x": -1.0}, "d"), revealing("b"))
+    return storage.pack(learner), Use(*steps)
 
 
 def _experts(method: str) -> tuple[bytes, Use]:
@@ -104,7 +113,7 @@ def _experts(method: str) -> tuple[bytes, Use]:
     for _ in range(8):
         learner.update({"a": rng.normal(), "b": rng.normal(), "c": None}, rng.normal())
     learner.play({"b": 1.0, "e": 0.5})
-    return storage.pack(learner), _plays({"a": 1.0, "b": 0.5, "d": 2.0}, 0.75)
+    return storage.pack(learner), plays({"a": 1.0, "b": 0.5, "d": 2.0}, 0.75)
 
 
 def _ratings(**options: Any) -> tuple[bytes, Use]:
@@ -115,16 +124,15 @@ def _ratings(**options: Any) -> tuple[bytes, Use]:
     learner.play(1, "m2")
     learner.play(7, "later")
 
-    def use(other: Any) -> None:
-        other.predict(1, "m1")
-        other.update(1, "m1", 4.0)
-        other.update(99, "new", 2.0)
-        _reveal(other, 3.0)
-        other.top(1, 2)
-        other.certificate()
-        storage.pack(other)
-
-    return storage.pack(learner), use
+    steps = (
+        predicting(1, "m1"),
+        learning(1, "m1", 4.0),
+        learning(99, "new", 2.0),
+        revealing(3.0),
+        revealing(2.0),
+        lambda other: other.top(1, 2),
+    )
+    return storage.pack(learner), Use(*steps)
 
 
 def _matrix(shape: tuple[int, int], entries: bool, **options: Any) -> tuple[bytes, Use]:
@@ -132,25 +140,21 @@ def _matrix(shape: tuple[int, int], entries: bool, **options: Any) -> tuple[byte
     rng = np.random.default_rng(5)
     for _ in range(6):
         i, j = int(rng.integers(3)), int(rng.integers(3))
-        learner.update((i, j) if entries else (rng.normal(size=(shape[0], 1)), rng.normal(size=(shape[1], 1))), 0.5)
+        left, right = rng.normal(size=(shape[0], 1)), rng.normal(size=(shape[1], 1))
+        left[4:] = 0.0  # what is kept of a wide matrix is its nonzeros: few, or the file is large
+        learner.update((i, j) if entries else (left, right), 0.5)
     learner.play((2, 1, 0.5))
     if not entries:
         learner.play(rng.normal(size=shape))
         learner.play(coo_matrix(([1.0, 2.0], ([0, 1], [2, 0])), shape=shape))
-    return storage.pack(learner), _plays((1, 2), -0.5)
+    return storage.pack(learner), plays((1, 2), -0.5)
 
 
 def _audit() -> tuple[bytes, Use]:
     audit = bk.Audit("squared")
     for t in range(4):
         audit.update([1.0, float(t)], 0.5, 1.0)
-
-    def use(other: Any) -> None:
-        other.update([1.0, 2.0], 0.5, 1.0)
-        other.certificate().realised(radius=1.0)
-        storage.pack(other)
-
-    return storage.pack(audit), use
+    return storage.pack(audit), Use(learning([1.0, 2.0], 0.5, 1.0), comparators=([0.5, 0.25],))
 
 
 def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
@@ -167,6 +171,8 @@ def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
     if few:
         return made
     made |= {"auto squared": _auto("squared", False), "auto absolute": _auto("absolute", True), "classes": _classes()}
+    made |= {"learner named": _named(), "learner parity": _named(features=Parity(2)), "learner general": _general(), "merged": _merged()}
+    made |= {"table": _of_table(lambda: bk.Learner("adaptive", loss="absolute")), "auto table": _of_table(lambda: Auto("absolute"))}
     made |= {"auto sparse": _sparse(), "ratings fast": _ratings(fast=True)}
     for rate in ("lowering", "doubling", "mixture"):
         made[f"ratings {rate}"] = _ratings(strategy="sign-flip", rate=rate, radius=None if rate == "mixture" else 2.0)
