@@ -145,7 +145,9 @@ def _matrix(shape: tuple[int, int], entries: bool, **options: Any) -> tuple[byte
         learner.update((i, j) if entries else (left, right), 0.5)
     learner.play((2, 1, 0.5))
     if not entries:
-        learner.play(rng.normal(size=shape))
+        dense = rng.normal(size=shape)
+        dense[4:] = 0.0
+        learner.play(dense)
         learner.play(coo_matrix(([1.0, 2.0], ([0, 1], [2, 0])), shape=shape))
     return storage.pack(learner), plays((1, 2), -0.5)
 
