@@ -13,7 +13,9 @@ from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
 from burkholder.learning.saved import place, rows_in
 from burkholder.learning.schema import (
+    COUNTED,
     LARGEST,
+    SUMMED,
     Array,
     Arrays,
     Schema,
@@ -70,13 +72,13 @@ _POSITIVE = (
 _SIZES = ("bias_size", "push", "strain", "residual")
 
 
-_COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_variance")
+_COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_variance", "stack_w", "stack_p")
 _HUGE = 1e75  # of weights and covariances: products of four stay finite
 
 
 def _counted(value: Any) -> bool:
     """A number of rounds, in a sum of floats."""
-    return size(value) and float(value).is_integer() and value <= 2**53
+    return size(value) and float(value).is_integer() and value <= COUNTED
 
 
 _TALLY = {"rounds": _counted, "loss": number, "fresh": number, "weight": size, "heavy": _counted, "late": _counted, "late_cost": size}
@@ -170,7 +172,9 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("scalars: the labels' range is empty", lambda a: (a["scalars"][..., slots.LOW] <= a["scalars"][..., slots.HIGH]).all()),
             ("slot_of: places beyond the features seen, or one of two features", _places),
             ("dense: not the features that are counted as dense", _dense),
-            ("weight: they add up to nothing", lambda a: (a["weight"].sum(axis=-1) > 0.0).all()),
+            ("weight: they add up to nothing, or to more than 1", _shares),
+            ("stat: heights that are not 1 over their inverses", _heights),
+            ("full_variance: not the diagonal of the covariance", _variances),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
@@ -182,7 +186,9 @@ def _limits(rows: int) -> dict[str, Any]:
     low[[slots.UNIT, slots.RADIUS_SCALE]] = 1e-300
     low[slots.FEATURES], high[slots.FEATURES] = 1.0, rows
     low[slots.FULL_ON], high[slots.FULL_ON] = 0.0, 1.0
-    high[slots.ROUNDS] = 2.0**53
+    high[slots.ROUNDS] = COUNTED
+    high[[slots.LOSS, slots.LEARNT_LOSS]] = SUMMED
+    low[[slots.LOSS_REST, slots.LEARNT_REST]], high[[slots.LOSS_REST, slots.LEARNT_REST]] = -SUMMED, SUMMED
     high[slots.SURPRISE] = np.inf  # a loss beyond what a number holds is written down as that
     return {"low": low, "high": high}
 
@@ -190,6 +196,32 @@ def _limits(rows: int) -> dict[str, Any]:
 def _whole(scalars: np.ndarray) -> bool:
     counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
     return bool((counts == np.floor(counts)).all())
+
+
+def _shares(arrays: Any) -> bool:
+    total = arrays["weight"].sum(axis=-1)
+    return bool(((total > 0.0) & (total <= 1.0 + 1e-6)).all())
+
+
+def _heights(arrays: Any) -> bool:
+    height, inverse = arrays["stat"][:, slots.HEIGHT], arrays["stat"][:, slots.INVERSE]
+    seen = height > 0.0
+    return bool((height >= 0.0).all() and (np.abs(height[seen] * inverse[seen] - 1.0) <= 1e-9).all())
+
+
+def _variances(arrays: Any) -> bool:
+    """diag(P) + drift − Σ d·u² over the steps that wait is the variance, but for rounding; lanes that retired are not asked."""
+    scalars = arrays["scalars"].reshape(-1, slots.SCALARS)
+    if not scalars[:, slots.FULL_ON].any():
+        return True
+    waiting = scalars[:, slots.ROUNDS] % slots.DELAY
+    lanes, side = arrays["full_p"].shape[-3], arrays["full_p"].shape[-1]
+    diagonal = np.diagonal(arrays["full_p"], axis1=-2, axis2=-1).reshape(-1, lanes, side)
+    drift, variance = (arrays[name].reshape(-1, lanes, side) for name in ("full_drift", "full_variance"))
+    steps = arrays["full_u"].reshape(-1, lanes, slots.DELAY, side), arrays["full_d"].reshape(-1, lanes, slots.DELAY)
+    used = (np.arange(slots.DELAY) < waiting[:, None])[:, None, :]
+    taken = np.einsum("clr,clri->cli", np.where(used, steps[1], 0.0), np.where(used[..., None], steps[0], 0.0) ** 2)
+    return bool((np.abs(diagonal + drift - taken - variance) <= 1e-6 * (np.abs(diagonal) + np.abs(drift))).all())
 
 
 def _features(arrays: Any) -> int:

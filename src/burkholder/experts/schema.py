@@ -35,6 +35,7 @@ from burkholder.learning.schema import (
     whole,
 )
 
+_BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
 VERSION = 3  # of what `Experts.state_dict` writes
 
 
@@ -79,7 +80,7 @@ def check_state(header: dict[str, Any], arrays: Arrays, state: Any, tally: Any) 
     columns = len(header["names"]) + len(outside)
     booked = {**described(tally, columns), "outside": steady(outside)}
     low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
-    low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, 2.0**53
+    low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
     booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain")}
     parts = {"state": described(state, columns), "tally": booked}
@@ -96,13 +97,17 @@ def check_state(header: dict[str, Any], arrays: Arrays, state: Any, tally: Any) 
 
 def _check_plays(header: dict[str, Any], plays: Arrays, rounds: int, outside: int) -> None:
     """What every expert said in plays that wait, NaN where it was asleep."""
-    check_plays(header["pending"], header["tickets"], header["max_pending"], rounds, (number, _texts))
+    check_plays(header["pending"], header["tickets"], header["max_pending"], rounds, (_played, _texts))
     waiting = {f"pending.{id}": len(named) + outside for id, _, _, named in header["pending"]}
     described = {key: Array((size,)) for key, size in waiting.items()}
     Schema(described).check({key: np.where(np.isnan(row), 0.0, row) if row.dtype.kind == "f" else row for key, row in plays.items()})
     for key, row in plays.items():
-        if (np.abs(row[outside:]) > LIMIT).any():
+        if (np.abs(row[outside:]) > LIMIT).any() or (np.abs(row[:outside]) > _BEYOND).any():
             raise BadInput(f"array {key!r}", "forecasts", f"they are at most {LIMIT:g} in size")
+
+
+def _played(value: Any) -> bool:
+    return number(value) and abs(value) <= _BEYOND
 
 
 def described(state: Any, columns: int) -> dict[str, Array]:
