@@ -16,13 +16,20 @@ from burkholder.errors import BadInput
 from burkholder.matrix.sign_flip import FALL, FIXED, MIXTURE, Rule
 
 
+def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(row, column, size) of everything that is not 0."""
+    from scipy.sparse import coo_matrix
+
+    listed = coo_matrix(matrix)
+    return listed.row, listed.col, np.abs(listed.data)
+
+
 def check_trace(log_trace: float, rate: float, damping: float, H: Any, diagonal: np.ndarray, error: float) -> None:
     """Refuse a log tr exp(A) that no such A has; `error` is what its updates may have been off by."""
     dimension = len(diagonal)
     if not dimension:
         return
-    rows, columns = H.nonzero()
-    sizes = np.abs(np.asarray(H[rows, columns], float).reshape(-1))
+    rows, columns, sizes = _entries(H)
     sums = np.bincount(rows, sizes, dimension)
     slack = 1.0 + 0.01 * abs(log_trace) + error
     low = math.log(dimension) - damping * float(diagonal.mean())
@@ -35,8 +42,7 @@ def check_trace(log_trace: float, rate: float, damping: float, H: Any, diagonal:
 def check_square(M: Any, top: float) -> None:
     """Refuse an M that is no sum of squares, or is larger than `top`: |M_ij| ≤ √(M_ii·M_jj) ≤ ‖M‖."""
     diagonal = np.asarray(M.diagonal(), float)
-    rows, columns = M.nonzero()
-    sizes = np.abs(np.asarray(M[rows, columns], float).reshape(-1))
+    rows, columns, sizes = _entries(M)
     most = np.sqrt(np.maximum(diagonal, 0.0))
     loose = 1e-6 * float(diagonal.max(initial=0.0))
     if (diagonal < 0.0).any() or (sizes > most[rows] * most[columns] + loose).any() or diagonal.max(initial=0.0) > top * (1.0 + 1e-6):

@@ -90,6 +90,8 @@ class GeneralEngine:
             M = M + self._square(extra)
         if isinstance(M, np.ndarray):
             return float(potential.largest(M))
+        if not M.data.any():
+            return 0.0
         from scipy.sparse.linalg import eigsh
 
         start = np.ones(self.dimension)
