@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from numba import njit, typeof, types
 
 from burkholder.machine.cache import Kept
-from burkholder.machine.pieces import LOOP, inlined, overload, register_jitable
+from burkholder.machine.pieces import LOOP, UNFINISHED, inlined, overload, register_jitable
 from burkholder.machine.processor import PLAIN
 
 __all__ = ["compiled", "inlined", "lean", "overload", "register_jitable", "typeof", "types", "uncounted"]
@@ -22,9 +22,12 @@ _INLINED: dict[str, Any] = {} if PLAIN else {"forceinline": True}
 
 
 def compiled(function: F, **options: Any) -> F:
-    """Compile a loop; its machine code is kept on disk for the next process (see `cache`)."""
+    """Compile a loop; its machine code is kept on disk for the next process (see `cache`). Called by another, it is a part of that."""
     loop: Any = njit(error_model="numpy", **LOOP, **options)(function)
     loop._cache = Kept(function)
+    if not PLAIN:
+        part: Any = njit(error_model="numpy", **{**UNFINISHED, **options})(function)
+        loop.get_call_template, loop.get_overload = part.get_call_template, part.get_overload
     return loop
 
 

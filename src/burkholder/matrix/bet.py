@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.machine.compiling import compiled
-from burkholder.matrix.pieces import piece
 
 MULTIPLIERS = 25
 CLIP = 0.25
@@ -26,7 +25,7 @@ def start() -> NDArray[np.float64]:
     return np.zeros(MULTIPLIERS)
 
 
-@piece
+@compiled
 def stake(u, k):
     """clip(2^k·u, ±¼)."""
     return min(max(math.ldexp(u, k), -CLIP), CLIP)
@@ -48,7 +47,7 @@ def predict(log_wealth, u):
     return KAPPA * total * np.exp(top) / log_wealth.size
 
 
-@piece
+@compiled
 def update(log_wealth, u, delta):
     """Every wealth takes its gain or loss."""
     for k in range(log_wealth.size):

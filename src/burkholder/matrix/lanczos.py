@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from burkholder.machine.compiling import compiled
-from burkholder.matrix.pieces import piece
 
 WIDE = 30.0  # spectra wider than this need full orthogonalisation
 DEPTH = 48  # most block steps; T has 2·DEPTH rows
@@ -26,7 +25,7 @@ def start(basis, i, j, nodes):
     basis[0, 2 * j + 1] = 1.0
 
 
-@piece
+@compiled
 def apply_to_units(graph, rate, damping, i, j, y, nodes):
     """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A."""
     for r in range(2 * nodes):
@@ -38,7 +37,7 @@ def apply_to_units(graph, rate, damping, i, j, y, nodes):
     return float(y[2 * i]), 0.5 * (y[2 * i + 1] + y[2 * j]), float(y[2 * j + 1])
 
 
-@piece
+@compiled
 def apply(graph, rate, damping, x, previous, R, y, nodes):
     """y = A x − previous·Rᵀ and the 2×2 block α = xᵀy, for A = rate·edges − damping·diagonal.
 
@@ -86,7 +85,7 @@ def apply(graph, rate, damping, x, previous, R, y, nodes):
     return a00, 0.5 * (a01 + a10), a11
 
 
-@piece
+@compiled
 def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):
     """y ← the orthonormal block Q with y − x·α = Q·R, R upper triangular; negligible columns become zero."""
     n = 0.0
@@ -131,7 +130,7 @@ def memory(graph, damping, nodes):
     return np.zeros((DEPTH if damping * widest > WIDE else 0, 2 * nodes))
 
 
-@piece
+@compiled
 def reorthogonal(kept, k, y, nodes):
     """y less its components in blocks 0..k, twice."""
     for _ in range(2):
@@ -162,7 +161,8 @@ def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
     if kept.shape[0] > 0:
-        kept[k] = basis[here, : 2 * nodes]
+        for r in range(2 * nodes):
+            kept[k, r] = basis[here, r]
         reorthogonal(kept, k, basis[y], nodes)
         orthonormal(basis[here], basis[y], 0.0, 0.0, 0.0, R, nodes)
     else:

@@ -13,7 +13,6 @@ from burkholder.machine.compiling import compiled
 from burkholder.matrix import lanczos
 from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH
-from burkholder.matrix.pieces import piece
 
 _start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
 
@@ -54,7 +53,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):
     return log_total
 
 
-@piece
+@compiled
 def sign_of(node, probe):
     """A fixed pseudo-random ±1 (splitmix64), so that a run repeats bit for bit."""
     z = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(probe + 1) * np.uint64(0xD1342543DE82EF95)
