@@ -149,9 +149,7 @@ class Experts(OnlineLearner):
     def _targets(self, y: Any, rows_: int) -> np.ndarray:
         return rows.targets(self.loss, y, math.inf if self.bound is None else self.bound, rows_)
 
-    def run(  # type: ignore[override]
-        self, X: Any, y: Any, weight: Any = None, *, together: Any = None, trace: int = 100, weights: bool = True
-    ) -> Run:
+    def run(self, X: Any, y: Any, weight: Any = None, *, together: Any = None, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
         X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
@@ -169,8 +167,7 @@ class Experts(OnlineLearner):
         with self._lock:
             table = self._table(X)
             table = table._replace(keep=bool(weights), first=rows.blocks(together, table.rows))
-            seams = np.unique(table.first) if table.first.size else None
-            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace, seams)
+            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
 
     def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
         self._state, self._tally = self._with(table.names)

@@ -52,6 +52,11 @@ class Table(NamedTuple):
     def part(self, start: int, stop: int) -> Table:
         return self._replace(values=self.values[start:stop], first=self.first[start:stop] - start)
 
+    @property
+    def seams(self) -> np.ndarray | None:
+        """The rows before which a stretch may end."""
+        return np.unique(self.first) if self.first.size else None
+
 
 def blocks(together: Any, rows: int) -> np.ndarray:
     """Where each row's block begins: blocks of so many rows, or of neighbours with one label; None: no blocks.
