@@ -149,15 +149,24 @@ class Experts(OnlineLearner):
     def _targets(self, y: Any, rows_: int) -> np.ndarray:
         return rows.targets(self.loss, y, math.inf if self.bound is None else self.bound, rows_)
 
-    def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100, weights: bool = True) -> Run:
+    def run(self, X: Any, y: Any, weight: Any = None, *, together: Any = None, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
         X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
         nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
         the experts' `weights` in every round, over the names of its certificate.
+
+        `together` says which rows are revealed together: a whole number (blocks of so many), or one label a row (a block is a
+        stretch of equal labels, say the hours of a date). All of a block is predicted before any of it is learned, as `play` and
+        `reveal` would do it.
+
+        >>> run = Experts().run([[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]], [1.0, 1.0, 3.0], together=["mon", "mon", "tue"])
+        >>> float(run.predictions[0]) == float(run.predictions[1])
+        True
         """
         with self._lock:
-            table = self._table(X)._replace(keep=bool(weights))
+            table = self._table(X)
+            table = table._replace(keep=bool(weights), first=rows.blocks(together, table.rows))
             return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
 
     def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
@@ -165,7 +174,7 @@ class Experts(OnlineLearner):
         self.names = table.names
         n, width = table.rows, len(self.outside) + len(self.names)
         kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n if table.keep else 0, width)))
-        given = stream.Given(table.values, targets, NONE if weights is None else weights)
+        given = stream.Given(table.values, targets, NONE if weights is None else weights, table.first)
         bad = (self._sweep if self.loss.compiled else self._swept)(given, kept)
         if bad >= 0:
             raise BadInput(f"y[{bad}]", float(targets[bad]), FULL)
@@ -177,14 +186,18 @@ class Experts(OnlineLearner):
 
     def _swept(self, given: stream.Given, kept: stream.Kept) -> int:
         """The same for a loss of Python functions."""
-        for t, (x, y) in enumerate(zip(given.forecasts, given.y.tolist())):
-            yhat, (full, _) = self._play(rows.Row(x, self.names))
-            if t < len(kept.used):
-                kept.used[t] = LOOPS.pulls(self._state, self._tally, x)
-            kept.predictions[t], kept.losses[t] = yhat, losses.value(self.loss, yhat, y)
-            weight = float(given.weight[t]) if given.weight.size else 1.0
-            if not self._settle(self._state, self._tally, stream.Round(full, yhat, y, weight, 0)):
-                return t
+        start = 0
+        while start < given.y.size:
+            stop = stream.block_end(given.first, start, given.y.size)
+            played = [self._play(rows.Row(given.forecasts[t], self.names)) for t in range(start, stop)]
+            for t in range(start, min(stop, len(kept.used))):
+                kept.used[t] = LOOPS.pulls(self._state, self._tally, given.forecasts[t])
+            for t, (yhat, (full, _)) in zip(range(start, stop), played):
+                y, weight = float(given.y[t]), float(given.weight[t]) if given.weight.size else 1.0
+                kept.predictions[t], kept.losses[t] = yhat, losses.value(self.loss, yhat, y)
+                if not self._settle(self._state, self._tally, stream.Round(full, yhat, y, weight, t - start)):
+                    return t
+            start = stop
         return -1
 
     def _predict_many(self, table: rows.Table) -> np.ndarray:

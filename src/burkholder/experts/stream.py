@@ -174,6 +174,9 @@ def answer(state: Any, tally: Tally, bound: float, forecasts: np.ndarray, wide: 
         predictions[t] = play(state, tally, bound, full)
 
 
+register_jitable(answer)
+
+
 def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
     """The weights that play x, user's experts first, those outside the hull last."""
     return np.roll(weights(state, widen(tally, x)), -tally.outside.size)
@@ -200,11 +203,12 @@ register_jitable(pulls)
 
 
 class Given(NamedTuple):
-    """A stretch of rounds: forecasts, targets, and the weights of the rounds (none: all 1)."""
+    """A stretch of rounds: forecasts, targets, the weights of the rounds (none: all 1), where their blocks begin (none: each alone)."""
 
     forecasts: np.ndarray
     y: np.ndarray
     weight: np.ndarray
+    first: np.ndarray
 
 
 class Kept(NamedTuple):
@@ -215,16 +219,31 @@ class Kept(NamedTuple):
     used: np.ndarray
 
 
+@register_jitable
+def block_end(first: np.ndarray, start: int, rows: int) -> int:
+    """Behind the last row of the block that begins at `start`."""
+    stop = start + 1
+    while stop < min(rows, first.size) and first[stop] == start:
+        stop += 1
+    return stop
+
+
 def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
-    """Every round in turn; the row that would leave the floats and was not learned, or −1."""
-    for t in range(given.y.size):
-        if t < kept.used.shape[0]:
+    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1."""
+    start, m = 0, tally.outside.size
+    while start < given.y.size:
+        stop = block_end(given.first, start, given.y.size)
+        wide = np.empty((stop - start, m + given.forecasts.shape[1]))
+        answer(state, tally, limits[0], given.forecasts[start:stop], wide, kept.predictions[start:stop])
+        for t in range(start, min(stop, kept.used.shape[0])):
             kept.used[t] = pulls(state, tally, given.forecasts[t])
-        weight = given.weight[t] if given.weight.size else 1.0
-        met = meet(state, tally, loss, limits, given.forecasts[t], given.y[t], weight)
-        if not met.learned:
-            return t
-        kept.predictions[t], kept.losses[t] = met.yhat, met.own
+        for t in range(start, stop):
+            weight = given.weight[t] if given.weight.size else 1.0
+            yhat, y = kept.predictions[t], given.y[t]
+            kept.losses[t] = value(loss, yhat, y)
+            if not settle(state, tally, loss, limits[1], Round(wide[t - start], yhat, y, weight, t - start)):
+                return t
+        start = stop
     return -1
 
 
