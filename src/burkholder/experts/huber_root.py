@@ -244,12 +244,14 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     While nothing is clipped ŷ is exactly the mean of the forecasts under these weights.
     """
     mass = masses(state, x)
-    pull = np.zeros(mass.shape[1])
-    for k in range(mass.shape[0]):
-        for j in range(mass.shape[1]):
+    pull, total = np.zeros(mass.shape[1]), 0.0
+    for j in range(pull.size):
+        for k in range(mass.shape[0]):
             pull[j] += rate(k) * mass[k, j]
-    total = np.sum(pull)
-    return pull / total if total > 0.0 else pull
+        total += pull[j]
+    for j in range(pull.size):
+        pull[j] = pull[j] / total if total > 0.0 else pull[j]
+    return pull
 
 
 def log_mean(state: HuberRoot) -> float:

@@ -63,17 +63,16 @@ def start(outside: tuple[float, ...] = ()) -> Tally:
 
 
 @register_jitable
-def widen(tally: Tally, x: np.ndarray) -> np.ndarray:
+def widen(tally: Tally, x: np.ndarray, full: np.ndarray) -> None:
     """x with the experts outside the hull in front, asleep until an error was seen."""
     m = tally.outside.size
-    full = np.empty(m + x.size)
     mean, error = centre(x), math.nan
     if tally.totals[SCORED] > 0.0:
         error = tally.totals[ERRORS] / tally.totals[SCORED]
     for i in range(m):
         full[i] = mean + tally.outside[i] * error
-    full[m:] = x
-    return full
+    for i in range(x.size):
+        full[m + i] = x[i]
 
 
 @register_jitable
@@ -165,58 +164,22 @@ def settle(state: Any, tally: Tally, loss: Any, lipschitz: float, round: Round) 
 register_jitable(settle)
 
 
-def answer(state: Any, tally: Tally, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray) -> None:
-    """ŷ of every row, and the widened rows where `wide` has room for them. Changes nothing."""
-    for t in range(forecasts.shape[0]):
-        full = widen(tally, forecasts[t])
-        if t < wide.shape[0]:
-            wide[t] = full
-        predictions[t] = play(state, tally, bound, full)
-
-
-register_jitable(answer)
-
-
-def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
-    """The weights that play x, user's experts first, those outside the hull last."""
-    return np.roll(weights(state, widen(tally, x)), -tally.outside.size)
-
-
-class Met(NamedTuple):
-    """A round that was played and, unless it would leave the floats, learned."""
-
-    yhat: float
-    own: float
-    learned: bool
-
-
-def meet(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
-    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
-    full = widen(tally, x)
-    yhat = play(state, tally, limits[0], full)
-    own = value(loss, yhat, y)
-    return Met(yhat, own, settle(state, tally, loss, limits[1], Round(full, yhat, y, weight, 0)))
-
-
-register_jitable(meet)
-register_jitable(pulls)
-
-
 class Given(NamedTuple):
-    """A stretch of rounds: forecasts, targets, the weights of the rounds (none: all 1), where their blocks begin (none: each alone)."""
+    """A stretch of rounds: forecasts, and, each of them or none, targets, weights (none: all 1), where blocks begin (none: each alone)."""
 
     forecasts: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    first: np.ndarray
+    y: np.ndarray = np.empty(0)
+    weight: np.ndarray = np.empty(0)
+    first: np.ndarray = np.empty(0, np.int64)
 
 
 class Kept(NamedTuple):
-    """What a stretch leaves behind: predictions, losses and, where `used` has rows for them, the experts' weights."""
+    """What a stretch leaves behind: predictions, losses and, where there is room, the experts' weights and the widened rows."""
 
     predictions: np.ndarray
-    losses: np.ndarray
-    used: np.ndarray
+    losses: np.ndarray = np.empty(0)
+    used: np.ndarray = np.empty((0, 0))
+    wide: np.ndarray = np.empty((0, 0))
 
 
 @register_jitable
@@ -229,15 +192,29 @@ def block_end(first: np.ndarray, start: int, rows: int) -> int:
 
 
 def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
-    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1."""
-    start, m = 0, tally.outside.size
-    while start < given.y.size:
-        stop = block_end(given.first, start, given.y.size)
-        wide = np.empty((stop - start, m + given.forecasts.shape[1]))
-        answer(state, tally, limits[0], given.forecasts[start:stop], wide, kept.predictions[start:stop])
-        for t in range(start, min(stop, kept.used.shape[0])):
-            kept.used[t] = pulls(state, tally, given.forecasts[t])
+    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1.
+
+    Without targets rows are only played, and nothing but `kept` changes. `limits` are those of ŷ and of the slope. The weights that
+    play a row are the user's experts' first, those outside the hull last.
+    """
+    rows, m = given.forecasts.shape[0], tally.outside.size
+    columns = m + given.forecasts.shape[1]
+    start = 0
+    while start < rows:
+        stop = block_end(given.first, start, rows)
+        wide = np.empty((stop - start, columns))
         for t in range(start, stop):
+            full = wide[t - start]
+            widen(tally, given.forecasts[t], full)
+            kept.predictions[t] = play(state, tally, limits[0], full)
+            if t < kept.used.shape[0]:
+                pull = weights(state, full)
+                for j in range(columns):
+                    kept.used[t, j] = pull[(j + m) % columns]
+            if t < kept.wide.shape[0]:
+                for j in range(columns):
+                    kept.wide[t, j] = full[j]
+        for t in range(start, min(stop, given.y.size)):
             weight = given.weight[t] if given.weight.size else 1.0
             yhat, y = kept.predictions[t], given.y[t]
             kept.losses[t] = value(loss, yhat, y)
@@ -250,12 +227,9 @@ def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], give
 class Loops(NamedTuple):
     """What Python calls, compiled."""
 
-    answer: Any
-    pulls: Any
     learn: Any
     settle: Any
-    meet: Any
     sweep: Any
 
 
-LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, settle, meet, sweep)))
+LOOPS = Loops(*(compiled(entry) for entry in (learn, settle, sweep)))
