@@ -13,9 +13,9 @@ import numpy as np
 
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
-from burkholder.learning.rounding import add
+from burkholder.learning.rounding import add, two_sum
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import compiled, inlined, register_jitable
 
 # places in a tally's totals
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
@@ -88,10 +88,9 @@ def play(state: Any, tally: Tally, bound: float, full: np.ndarray) -> float:
 def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> Costs:
     """What the round costs ŷ, the plain average of the user's experts, and every expert."""
     mean = centre(full[outside:])
-    paid = np.full(full.size, math.nan)
+    paid = np.empty(full.size)
     for j in range(full.size):
-        if not math.isnan(full[j]):
-            paid[j] = value(loss, full[j], y)
+        paid[j] = math.nan if math.isnan(full[j]) else value(loss, full[j], y)
     average = math.nan if math.isnan(mean) else value(loss, mean, y)
     return Costs(derivative(loss, yhat, y), value(loss, yhat, y), average, paid)
 
@@ -99,41 +98,48 @@ def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> C
 @register_jitable
 def fits(round: Round, cost: Costs) -> bool:
     """Whether the round can be learned without leaving the floats."""
+    x, paid = round.x, cost.paid
     widest, dearest = 1.0, max(1.0, abs(cost.own))
-    for j in range(round.x.size):
-        if not math.isnan(round.x[j]):
-            widest = max(widest, abs(round.yhat - round.x[j]))
-            dearest = max(dearest, abs(cost.paid[j]))
-            if math.isnan(cost.paid[j]):
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            widest = max(widest, abs(round.yhat - x[j]))
+            dearest = max(dearest, abs(paid[j]))
+            if math.isnan(paid[j]):
                 return False
     room = LARGEST / (1.0 + round.weight)  # divisions, which cannot overflow
     return not math.isnan(cost.own) and dearest <= room and 1.0 + widest <= room and abs(cost.delta) <= room / widest
 
 
+@inlined
+def book(sums: np.ndarray, j: int, term: float) -> None:
+    """One more term in the sum of expert j, its correction and the sum of sizes."""
+    sums[SUM, j], lost = two_sum(sums[SUM, j], term)
+    sums[CARRY, j] += lost
+    sums[SIZE, j] += abs(term)
+
+
 def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
     """Learn the round and book it; `cost` is used up."""
-    full, totals, weight = round.x, tally.totals, round.weight
+    full, yhat, weight = round.x, round.yhat, round.weight
+    totals, booked, gained = tally.totals, tally.paid, tally.gain
     delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
     for j in range(full.size):
         paid[j] *= weight
-    update(state, full, round.yhat, delta, own, paid)
+    update(state, full, yhat, delta, own, paid)
     for j in range(full.size):
         awake = not math.isnan(full[j])
         spent = paid[j] if awake else own
-        add(tally.paid[:, j], SUM, CARRY, spent)
-        tally.paid[SIZE, j] += abs(spent)
+        book(booked, j, spent)
         if awake:
-            gap = round.yhat - full[j]
-            term = delta * gap
-            add(tally.gain[:, j], SUM, CARRY, term)
-            tally.gain[SIZE, j] += abs(term)
+            gap = yhat - full[j]
+            book(gained, j, delta * gap)
             tally.awake[j] += 1.0
             totals[WIDEST] = max(totals[WIDEST], (1.0 + weight) * (1.0 + abs(gap)))
     totals[ROUNDS] += 1.0
     add(totals, LOSS, LOSS_CARRY, own)
     totals[LOSS_SIZE] += abs(own)
     add(totals, WEIGHT, WEIGHT_CARRY, weight)
-    totals[LAST] = round.yhat
+    totals[LAST] = yhat
     totals[STEEPEST] = max(totals[STEEPEST], abs(delta))
     if abs(delta) > lipschitz:
         totals[TOO_STEEP] += 1.0
@@ -182,7 +188,7 @@ class Kept(NamedTuple):
     wide: np.ndarray = np.empty((0, 0))
 
 
-@register_jitable
+@inlined
 def block_end(first: np.ndarray, start: int, rows: int) -> int:
     """Behind the last row of the block that begins at `start`."""
     stop = start + 1

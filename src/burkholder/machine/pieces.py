@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from numba import extending
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
@@ -46,8 +46,7 @@ class _PartLowering(NativeLowering):
         return _lowered_as_part(self, state)
 
 
-_lowering: Any = NativeLowering
-_lowered = _lowering.run_pass
+_lowered = NativeLowering.run_pass
 
 
 def _lowered_as_part(lowering: NativeLowering, state: Any) -> bool:
@@ -97,6 +96,19 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
+def _said(flags: Any) -> dict[str, Any]:
+    return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
+
+
+# numba compares the flags of every function it meets a thousand times, option by option; these give the same answers
+_FLAGS_HASH = hash(Flags())
+_IN_LOOP: list[tuple[Any, str, Any]] = [
+    (NativeLowering, "run_pass", _lowered_in_loop),
+    (Flags, "__eq__", lambda flags, other: _said(flags) == _said(other) if isinstance(other, Flags) else NotImplemented),
+    (Flags, "__hash__", lambda flags: _FLAGS_HASH),
+]
+
+
 class _LoopCompiler(Compiler):
     """numba's own, with everything the loop calls as parts; numba's lock lets nobody else compile meanwhile.
 
@@ -104,20 +116,24 @@ class _LoopCompiler(Compiler):
     """
 
     def compile_extra(self, func: Any) -> Any:
-        searching, others = gc.isenabled(), _lowering.run_pass
+        searching = gc.isenabled()
         gc.disable()
-        _lowering.run_pass = _lowered_in_loop
+        others = [(owner, name, getattr(owner, name)) for owner, name, _ in _IN_LOOP]
         try:
+            for owner, name, ours in _IN_LOOP:
+                setattr(owner, name, ours)
             return super().compile_extra(func)
         finally:
-            _lowering.run_pass = others
+            for owner, name, before in others:
+                setattr(owner, name, before)
             if searching:
                 gc.enable()
 
 
-LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler}
-UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
-_PIECE: dict[str, Any] = {} if PLAIN else {**UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
+LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler, "no_cfunc_wrapper": True}
+PART: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+SIMPLE: dict[str, Any] = {} if PLAIN else {**PART, "pipeline_class": _PieceCompiler}
+_PIECE: dict[str, Any] = {} if PLAIN else {**SIMPLE, "forceinline": True, "_nrt": False}
 
 
 def inlined(function: F) -> F:
@@ -130,7 +146,7 @@ def inlined(function: F) -> F:
 
 def register_jitable(function: Any = None, **options: Any) -> Any:
     """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
-    return _registered(function, {**UNFINISHED, **options}) if function else lambda f: register_jitable(f, **options)
+    return _registered(function, {**PART, **options}) if function else lambda f: register_jitable(f, **options)
 
 
 def _registered(function: F, options: dict[str, Any]) -> F:
@@ -140,5 +156,5 @@ def _registered(function: F, options: dict[str, Any]) -> F:
 
 def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
     """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
-    known: Any = UNFINISHED
+    known: Any = PART
     return extending.overload(function, jit_options=known, **options)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, uncounted
 from burkholder.matrix import lanczos
 from burkholder.matrix.lanczos import DEPTH
 
 # bound at import so that compiled code sees plain functions
-_start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
+_start, _step, _memory, _clear = lanczos.start, lanczos.step, lanczos.memory, lanczos.clear
 
 
 @compiled
@@ -46,7 +46,7 @@ def trace_change(T, m, off, diagonal, log_trace):
     return np.log1p(max(q, -1.0 + 1e-12))
 
 
-@compiled
+@uncounted
 def deep_enough(T, m):
     """Whether m block steps can resolve exp on T's spectrum at all: m² at least its width (by row sums).
 
@@ -71,7 +71,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     """
     nodes = graph.used[0]
     kept = _memory(graph, damping, nodes)
-    R[:] = 0.0
+    _clear(R)
     _start(basis, i, j, nodes)
     plus = minus = np.nan
     gap = np.inf
@@ -118,7 +118,7 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
     """
     nodes = graph.used[0]
     kept = _memory(graph, damping, nodes)
-    R[:] = 0.0
+    _clear(R)
     _start(basis, i, j, nodes)
     e00 = e01 = e11 = np.nan
     gap = np.inf

@@ -17,7 +17,7 @@ import numpy as np
 
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import compiled, register_jitable, uncounted
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
@@ -45,13 +45,13 @@ class Rule(NamedTuple):
     tie: float = 0.0  # closer than this to y counts as a hit; 0 unless the loss has a kink at y
 
 
-@compiled
+@uncounted
 def optimal_rate(rule, ceiling, nodes):
     """η = sqrt(2 log D/(L²Λ))."""
     return np.sqrt(2.0 * np.log(float(max(nodes, 2))) / (ceiling * rule.lipschitz**2))
 
 
-@compiled
+@uncounted
 def potential(rule, rates, masses, log_trace, nodes):
     """U without Σδŷ and without its constant: (r/η)·log tr exp(A), or κΣπ_k tr exp(A_k)/D."""
     if rule.kind != MIXTURE:
@@ -62,13 +62,13 @@ def potential(rule, rates, masses, log_trace, nodes):
     return rule.radius * total
 
 
-@compiled
+@uncounted
 def value(rule, rates, masses, log_trace, scalars, nodes):
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
     return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
 
 
-@compiled
+@uncounted
 def join(graph, rule, rates, masses, log_trace, scalars, node):
     """A row or column appears: every trace grows by one."""
     if node < graph.used[0]:
