@@ -5,20 +5,9 @@ After n terms x the error of total + rest is at most 2u·|sum| + n²u²·Σ|x|, 
 
 from __future__ import annotations
 
+from burkholder.learning.rounding import two_sum
 from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import load4, load8, store
-
-
-@inlined
-def two_sum(a, b):
-    """(a + b rounded, what rounding took from it, exactly), of numbers or vectors, whichever is larger.
-
-    >>> two_sum(1.0, 1e-20)
-    (1.0, 1e-20)
-    """
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
 
 
 @inlined

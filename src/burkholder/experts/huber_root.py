@@ -28,7 +28,7 @@ from burkholder.experts.dispatch import Option, Rule, attach
 from burkholder.experts.options import count, shares
 from burkholder.experts.promises import Path, Tilted
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
-from burkholder.machine.compiling import register_jitable
+from burkholder.machine.compiling import inlined, register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 SHARED = 2.0**-50  # 8u
@@ -72,24 +72,24 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
 @register_jitable
 def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep."""
-    rates, shares, experts = state.log_w.shape
-    top = -math.inf
+    log_w, top = state.log_w, -math.inf
+    rates, shares, experts = log_w.shape
     for k in range(rates):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
-                    top = max(top, state.log_w[k, a, j])
+                    top = max(top, log_w[k, a, j])
     mass = np.zeros((rates, experts))
     for k in range(rates):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
-                    mass[k, j] += math.exp(state.log_w[k, a, j] - top)
+                    mass[k, j] += math.exp(log_w[k, a, j] - top)
     return mass
 
 
-@register_jitable
-def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
+@inlined
+def balance(scale: np.ndarray, mass: np.ndarray, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
     """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
     total, slope, size = 0.0, 0.0, 0.0
     rates, experts = mass.shape
@@ -97,7 +97,7 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: f
         if math.isnan(x[j]):
             continue
         lam = rate(0)
-        r = offset(state, h, yhat, x[j])
+        r = offset(scale, h, yhat, x[j])
         for k in range(rates):
             z = lam * r
             if z >= THETA:
@@ -111,18 +111,18 @@ def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: f
                 size += abs(z) * mass[k, j]
                 slope += lam * mass[k, j]
             lam *= 0.5  # rate(k + 1), exactly
-    unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
+    unit = (scale[FIRST_LIPSCHITZ] / scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
 
 @register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
     """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
-    mean = centre(x)
-    h = state.scale[FIRST_SPREAD]
+    mean, scale = centre(x), state.scale
+    h = scale[FIRST_SPREAD]
     if h == 0.0:
         h = spread(x)
-    if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
+    if h == 0.0 or scale[LIPSCHITZ] == 0.0:
         return mean
     low, high = math.inf, -math.inf
     for j in range(x.size):
@@ -144,7 +144,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     yhat = min(max(yhat, low), high)
     best, least = yhat, math.inf
     for iteration in range(200):
-        total, slope, size = balance(state, mass, h, x, yhat)
+        total, slope, size = balance(scale, mass, h, x, yhat)
         if abs(total) < least:
             best, least = yhat, abs(total)
         if abs(total) <= 1e-16 * size:
@@ -166,16 +166,17 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
 @register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
-    rates, shares, experts = state.log_w.shape
+    log_w, scale, met, cost, path = state.log_w, state.scale, state.born, state.cost, state.path
+    rates, shares, experts = log_w.shape
     born = 0
     for j in range(experts):
         if not math.isnan(x[j]):
-            state.born[j] = True
-        if state.born[j]:
+            met[j] = True
+        if met[j]:
             born += 1
-    if state.scale[FIRST_SPREAD] == 0.0:
-        state.scale[FIRST_SPREAD] = spread(x)
-    h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
+    if scale[FIRST_SPREAD] == 0.0:
+        scale[FIRST_SPREAD] = spread(x)
+    h, limit = scale[FIRST_SPREAD], scale[LIPSCHITZ]
     moves = h > 0.0 and limit > 0.0
     seen = min(max(delta, -limit), limit) if moves else 0.0
     worst, missed = np.zeros(rates), 0.0
@@ -186,56 +187,55 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         state.clipped[j] += unseen
         missed = max(missed, unseen)
         if moves:
-            r = offset(state, h, yhat, x[j])
+            r = offset(scale, h, yhat, x[j])
             for k in range(rates):
                 z = (seen / limit) * clip(rate(k) * r)
                 gained = math.log1p(z)
                 for a in range(shares):
-                    state.log_w[k, a, j] += gained
+                    log_w[k, a, j] += gained
                 paid = price((seen / limit) * (rate(k) * r), z)
-                state.cost[k, j] += paid
+                cost[k, j] += paid
                 worst[k] = max(worst[k], paid)
     for k in range(rates):
-        state.path[k] += worst[k]
+        path[k] += worst[k]
     state.path_clipped[0] += missed
     if moves and born > 1:
-        share(state, born)
+        share(log_w, state.shares, met, path, born)
     if not state.known:
         if limit == 0.0:
-            state.scale[FIRST_LIPSCHITZ] = abs(delta)
-        state.scale[LIPSCHITZ] = next_limit(limit, delta)
+            scale[FIRST_LIPSCHITZ] = abs(delta)
+        scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 @register_jitable
-def share(state: HuberRoot, born: int) -> None:
+def share(log_w: np.ndarray, portions: np.ndarray, met: np.ndarray, path: np.ndarray, born: int) -> None:
     """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space.
 
     Written as it is below, with s = top − ln W_j, each ln W_j is good to u·(4|top| + 3·ln(d/α) + d + 16): s costs
     u·s·e^{−s}/(e^{−s} + α/d) ≤ u·(ln(d/α) + 1), the sums d + 4 roundings, the last addition u·|ln W_j|, and so does
     adding ln(1+z) before. `path` is charged for it.
     """
-    rates, shares, experts = state.log_w.shape
+    rates, shares, experts = log_w.shape
     relative = np.empty(experts)
     for a in range(shares):
-        alpha = state.shares[a]
+        alpha = portions[a]
         if alpha == 0.0:
             continue
         depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
-            row = state.log_w[k, a]
             top, total = -math.inf, 0.0
             for j in range(experts):
-                if state.born[j]:
-                    top = max(top, row[j])
+                if met[j]:
+                    top = max(top, log_w[k, a, j])
             for j in range(experts):
-                if state.born[j]:
-                    relative[j] = math.exp(row[j] - top)
+                if met[j]:
+                    relative[j] = math.exp(log_w[k, a, j] - top)
                     total += relative[j]
-            state.path[k] += SHARED * (abs(top) + depth)
+            path[k] += SHARED * (abs(top) + depth)
             floor = alpha * (total / born)
             for j in range(experts):
-                if state.born[j]:
-                    row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
+                if met[j]:
+                    log_w[k, a, j] = top + math.log((1.0 - alpha) * relative[j] + floor)
 
 
 def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
@@ -244,12 +244,14 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     While nothing is clipped ŷ is exactly the mean of the forecasts under these weights.
     """
     mass = masses(state, x)
-    pull = np.zeros(mass.shape[1])
-    for k in range(mass.shape[0]):
-        for j in range(mass.shape[1]):
+    pull, total = np.zeros(mass.shape[1]), 0.0
+    for j in range(pull.size):
+        for k in range(mass.shape[0]):
             pull[j] += rate(k) * mass[k, j]
-    total = np.sum(pull)
-    return pull / total if total > 0.0 else pull
+        total += pull[j]
+    for j in range(pull.size):
+        pull[j] = pull[j] / total if total > 0.0 else pull[j]
+    return pull
 
 
 def log_mean(state: HuberRoot) -> float:

@@ -102,10 +102,10 @@ class Experts(OnlineLearner):
 
     def _play(self, row: rows.Row) -> tuple[float, tuple[np.ndarray, float]]:
         state, tally = self._with(row.names)
-        wide, answers = np.empty((1, len(self.outside) + row.values.size)), np.empty(1)
-        LOOPS.answer(state, tally, self._limits[0], row.values[None, :], wide, answers)
-        yhat = float(answers[0])
-        return yhat, (wide[0], yhat)
+        kept = stream.Kept(np.empty(1), wide=np.empty((1, len(self.outside) + row.values.size)))
+        self._sweep(state, tally, stream.Given(row.values[None, :]), kept)
+        yhat = float(kept.predictions[0])
+        return yhat, (kept.wide[0], yhat)
 
     def _learn(self, row: rows.Row, memo: tuple[np.ndarray, float], y: Any, weight: float, late: int) -> None:
         target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
@@ -127,9 +127,10 @@ class Experts(OnlineLearner):
             row, counted = self._read(x), checked_weight(weight)
             target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
             state, tally = self._with(row.names)
-            met = LOOPS.meet(state, tally, self.loss, self._limits, row.values, target, counted)
-            if not met.learned:
-                raise BadInput("y", y, f"{FULL} (ŷ = {met.yhat:g}, weight {counted:g})")
+            given = stream.Given(row.values[None, :], np.array([target]), np.array([counted]))
+            kept = stream.Kept(np.empty(1), np.empty(1))
+            if self._sweep(state, tally, given, kept) >= 0:
+                raise BadInput("y", y, f"{FULL} (ŷ = {kept.predictions[0]:g}, weight {counted:g})")
             self._state, self._tally, self.names = state, tally, row.names
 
     def _settle(self, state: Any, tally: stream.Tally, round: stream.Round) -> bool:
@@ -149,15 +150,24 @@ class Experts(OnlineLearner):
     def _targets(self, y: Any, rows_: int) -> np.ndarray:
         return rows.targets(self.loss, y, math.inf if self.bound is None else self.bound, rows_)
 
-    def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100, weights: bool = True) -> Run:
+    def run(self, X: Any, y: Any, weight: Any = None, *, together: Any = None, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
         X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
         nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
         the experts' `weights` in every round, over the names of its certificate.
+
+        `together` says which rows are revealed together: a whole number (blocks of so many), or one label a row (a block is a
+        stretch of equal labels, say the hours of a date). All of a block is predicted before any of it is learned, as `play` and
+        `reveal` would do it.
+
+        >>> run = Experts().run([[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]], [1.0, 1.0, 3.0], together=["mon", "mon", "tue"])
+        >>> float(run.predictions[0]) == float(run.predictions[1])
+        True
         """
         with self._lock:
-            table = self._table(X)._replace(keep=bool(weights))
+            table = self._table(X)
+            table = table._replace(keep=bool(weights), first=rows.blocks(together, table.rows))
             return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
 
     def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
@@ -165,32 +175,37 @@ class Experts(OnlineLearner):
         self.names = table.names
         n, width = table.rows, len(self.outside) + len(self.names)
         kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n if table.keep else 0, width)))
-        given = stream.Given(table.values, targets, NONE if weights is None else weights)
-        bad = (self._sweep if self.loss.compiled else self._swept)(given, kept)
+        given = stream.Given(table.values, targets, NONE if weights is None else weights, table.first)
+        bad = (self._sweep if self.loss.compiled else self._swept)(self._state, self._tally, given, kept)
         if bad >= 0:
             raise BadInput(f"y[{bad}]", float(targets[bad]), FULL)
         details = {"forecasts": table.values, "targets": targets, **({"weights": kept.used} if table.keep else {})}
         return Stretch(kept.predictions, kept.losses, details)
 
-    def _sweep(self, given: stream.Given, kept: stream.Kept) -> int:
-        return LOOPS.sweep(self._state, self._tally, self.loss, self._limits, given, kept)
+    def _sweep(self, state: Any, tally: stream.Tally, given: stream.Given, kept: stream.Kept) -> int:
+        loss = self.loss if self.loss.compiled else losses.Absolute()  # in its place where there is nothing to learn
+        return LOOPS.sweep(state, tally, loss, self._limits, given, kept)
 
-    def _swept(self, given: stream.Given, kept: stream.Kept) -> int:
+    def _swept(self, state: Any, tally: stream.Tally, given: stream.Given, kept: stream.Kept) -> int:
         """The same for a loss of Python functions."""
-        for t, (x, y) in enumerate(zip(given.forecasts, given.y.tolist())):
-            yhat, (full, _) = self._play(rows.Row(x, self.names))
-            if t < len(kept.used):
-                kept.used[t] = LOOPS.pulls(self._state, self._tally, x)
-            kept.predictions[t], kept.losses[t] = yhat, losses.value(self.loss, yhat, y)
-            weight = float(given.weight[t]) if given.weight.size else 1.0
-            if not self._settle(self._state, self._tally, stream.Round(full, yhat, y, weight, 0)):
-                return t
+        start, rows = 0, given.y.size
+        while start < rows:
+            stop = stream.block_end(given.first, start, rows)
+            wide = np.empty((stop - start, len(self.columns)))
+            played = stream.Kept(kept.predictions[start:stop], used=kept.used[start:stop], wide=wide)
+            self._sweep(state, tally, stream.Given(given.forecasts[start:stop]), played)
+            for t in range(start, stop):
+                yhat, y, weight = float(kept.predictions[t]), float(given.y[t]), float(given.weight[t]) if given.weight.size else 1.0
+                kept.losses[t] = losses.value(self.loss, yhat, y)
+                if not self._settle(state, tally, stream.Round(wide[t - start], yhat, y, weight, t - start)):
+                    return t
+            start = stop
         return -1
 
     def _predict_many(self, table: rows.Table) -> np.ndarray:
         state, tally = self._with(table.names)
         answers = np.empty(table.rows)
-        LOOPS.answer(state, tally, self._limits[0], table.values, np.empty((0, 0)), answers)
+        self._sweep(state, tally, stream.Given(table.values), stream.Kept(answers))
         return answers
 
     def _undo(self) -> Callable[[], None]:
@@ -227,8 +242,10 @@ class Experts(OnlineLearner):
         with self._lock:
             row = rows.row(np.zeros(len(self.names)) if x is None else x, self.names)
             state, tally = self._with(row.names)
-            pulls = LOOPS.pulls(state, tally, row.values)
-            return dict(zip((*row.names, *self.columns[len(self.names) :]), pulls.tolist()))
+            names = (*row.names, *self.columns[len(self.names) :])
+            kept = stream.Kept(np.empty(1), used=np.empty((1, len(names))))
+            self._sweep(state, tally, stream.Given(row.values[None, :]), kept)
+            return dict(zip(names, kept.used[0].tolist()))
 
     def certificate(self) -> ExpertsCertificate:
         """What holds now: bounds for any mixture, the realised regret, what was assumed and seen."""

@@ -35,18 +35,50 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Many rounds (rounds × experts), over one list of experts; `keep`: whether the weights of each round are wanted."""
+    """Many rounds (rounds × experts), over one list of experts; `keep`: whether the weights of each round are wanted.
+
+    `first`: where each row's block begins, rows of a block being predicted before any of them is learned; none: each alone.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
     keep: bool = True
+    first: np.ndarray = np.zeros(0, np.int64)
 
     @property
     def rows(self) -> int:
         return self.values.shape[0]
 
     def part(self, start: int, stop: int) -> Table:
-        return self._replace(values=self.values[start:stop])
+        return self._replace(values=self.values[start:stop], first=self.first[start:stop] - start)
+
+    @property
+    def seams(self) -> np.ndarray | None:
+        """The rows before which a stretch may end."""
+        return np.unique(self.first) if self.first.size else None
+
+
+def blocks(together: Any, rows: int) -> np.ndarray:
+    """Where each row's block begins: blocks of so many rows, or of neighbours with one label; None: no blocks.
+
+    >>> blocks(2, 5).tolist(), blocks(["mon", "mon", "tue"], 3).tolist()
+    ([0, 0, 2, 2, 4], [0, 0, 2])
+    """
+    if together is None:
+        return np.zeros(0, np.int64)
+    places = np.arange(rows)
+    if isinstance(together, (int, np.integer)) and not isinstance(together, bool):
+        if together < 1:
+            raise BadInput("together", together, "give a whole number ≥ 1, or one label a row")
+        return places - places % int(together)
+    try:
+        labels = list(together)
+    except TypeError:
+        raise BadInput("together", together, "give a whole number ≥ 1, or one label a row") from None
+    if len(labels) != rows:
+        raise BadInput("together", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
+    fresh = np.array([t == 0 or labels[t] != labels[t - 1] for t in range(rows)], dtype=bool)
+    return np.maximum.accumulate(np.where(fresh, places, 0))
 
 
 def row(x: Any, names: tuple[str, ...]) -> Row:

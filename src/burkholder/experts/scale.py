@@ -7,18 +7,17 @@ A rate is λ_k = 4·2^{−k} in units of 1/(L₁h), with h the first spread of t
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from burkholder.machine.compiling import register_jitable
+from burkholder.machine.compiling import inlined
 
 THETA = 0.5
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`
 
 
-@register_jitable
+@inlined
 def centre(x: np.ndarray) -> float:
     """x̄: the mean of the experts that are awake (NaN when none is)."""
     mean, count = math.nan, 0
@@ -29,7 +28,7 @@ def centre(x: np.ndarray) -> float:
     return mean
 
 
-@register_jitable
+@inlined
 def spread(x: np.ndarray) -> float:
     """max_j |x_j − x̄| over the experts that are awake."""
     mean, widest = centre(x), 0.0
@@ -39,19 +38,19 @@ def spread(x: np.ndarray) -> float:
     return widest
 
 
-@register_jitable
+@inlined
 def rate(k: int) -> float:
     """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
     return math.ldexp(4.0, -k)
 
 
-@register_jitable
-def offset(state: Any, h: float, yhat: float, xj: float) -> float:
+@inlined
+def offset(scale: np.ndarray, h: float, yhat: float, xj: float) -> float:
     """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
-    return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
+    return (scale[LIPSCHITZ] / scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
 
 
-@register_jitable
+@inlined
 def next_limit(limit: float, delta: float) -> float:
     """L_{t+1} when L is unknown: the largest |δ| seen, but at most 2·L_t.
 
@@ -61,13 +60,13 @@ def next_limit(limit: float, delta: float) -> float:
     return abs(delta) if limit == 0.0 else max(limit, min(abs(delta), 2.0 * limit))
 
 
-@register_jitable
+@inlined
 def clip(z: float) -> float:
     """z within ±θ: no weight moves by more than half."""
     return min(max(z, -THETA), THETA)
 
 
-@register_jitable
+@inlined
 def price(wished: float, z: float) -> float:
     """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
 

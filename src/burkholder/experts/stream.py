@@ -13,9 +13,9 @@ import numpy as np
 
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
-from burkholder.learning.rounding import add
+from burkholder.learning.rounding import add, two_sum
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import compiled, inlined, register_jitable
 
 # places in a tally's totals
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
@@ -63,17 +63,16 @@ def start(outside: tuple[float, ...] = ()) -> Tally:
 
 
 @register_jitable
-def widen(tally: Tally, x: np.ndarray) -> np.ndarray:
+def widen(tally: Tally, x: np.ndarray, full: np.ndarray) -> None:
     """x with the experts outside the hull in front, asleep until an error was seen."""
     m = tally.outside.size
-    full = np.empty(m + x.size)
     mean, error = centre(x), math.nan
     if tally.totals[SCORED] > 0.0:
         error = tally.totals[ERRORS] / tally.totals[SCORED]
     for i in range(m):
         full[i] = mean + tally.outside[i] * error
-    full[m:] = x
-    return full
+    for i in range(x.size):
+        full[m + i] = x[i]
 
 
 @register_jitable
@@ -89,10 +88,9 @@ def play(state: Any, tally: Tally, bound: float, full: np.ndarray) -> float:
 def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> Costs:
     """What the round costs ŷ, the plain average of the user's experts, and every expert."""
     mean = centre(full[outside:])
-    paid = np.full(full.size, math.nan)
+    paid = np.empty(full.size)
     for j in range(full.size):
-        if not math.isnan(full[j]):
-            paid[j] = value(loss, full[j], y)
+        paid[j] = math.nan if math.isnan(full[j]) else value(loss, full[j], y)
     average = math.nan if math.isnan(mean) else value(loss, mean, y)
     return Costs(derivative(loss, yhat, y), value(loss, yhat, y), average, paid)
 
@@ -100,41 +98,48 @@ def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> C
 @register_jitable
 def fits(round: Round, cost: Costs) -> bool:
     """Whether the round can be learned without leaving the floats."""
+    x, paid = round.x, cost.paid
     widest, dearest = 1.0, max(1.0, abs(cost.own))
-    for j in range(round.x.size):
-        if not math.isnan(round.x[j]):
-            widest = max(widest, abs(round.yhat - round.x[j]))
-            dearest = max(dearest, abs(cost.paid[j]))
-            if math.isnan(cost.paid[j]):
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            widest = max(widest, abs(round.yhat - x[j]))
+            dearest = max(dearest, abs(paid[j]))
+            if math.isnan(paid[j]):
                 return False
     room = LARGEST / (1.0 + round.weight)  # divisions, which cannot overflow
     return not math.isnan(cost.own) and dearest <= room and 1.0 + widest <= room and abs(cost.delta) <= room / widest
 
 
+@inlined
+def book(sums: np.ndarray, j: int, term: float) -> None:
+    """One more term in the sum of expert j, its correction and the sum of sizes."""
+    sums[SUM, j], lost = two_sum(sums[SUM, j], term)
+    sums[CARRY, j] += lost
+    sums[SIZE, j] += abs(term)
+
+
 def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
     """Learn the round and book it; `cost` is used up."""
-    full, totals, weight = round.x, tally.totals, round.weight
+    full, yhat, weight = round.x, round.yhat, round.weight
+    totals, booked, gained = tally.totals, tally.paid, tally.gain
     delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
     for j in range(full.size):
         paid[j] *= weight
-    update(state, full, round.yhat, delta, own, paid)
+    update(state, full, yhat, delta, own, paid)
     for j in range(full.size):
         awake = not math.isnan(full[j])
         spent = paid[j] if awake else own
-        add(tally.paid[:, j], SUM, CARRY, spent)
-        tally.paid[SIZE, j] += abs(spent)
+        book(booked, j, spent)
         if awake:
-            gap = round.yhat - full[j]
-            term = delta * gap
-            add(tally.gain[:, j], SUM, CARRY, term)
-            tally.gain[SIZE, j] += abs(term)
+            gap = yhat - full[j]
+            book(gained, j, delta * gap)
             tally.awake[j] += 1.0
             totals[WIDEST] = max(totals[WIDEST], (1.0 + weight) * (1.0 + abs(gap)))
     totals[ROUNDS] += 1.0
     add(totals, LOSS, LOSS_CARRY, own)
     totals[LOSS_SIZE] += abs(own)
     add(totals, WEIGHT, WEIGHT_CARRY, weight)
-    totals[LAST] = round.yhat
+    totals[LAST] = yhat
     totals[STEEPEST] = max(totals[STEEPEST], abs(delta))
     if abs(delta) > lipschitz:
         totals[TOO_STEEP] += 1.0
@@ -165,78 +170,72 @@ def settle(state: Any, tally: Tally, loss: Any, lipschitz: float, round: Round) 
 register_jitable(settle)
 
 
-def answer(state: Any, tally: Tally, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray) -> None:
-    """ŷ of every row, and the widened rows where `wide` has room for them. Changes nothing."""
-    for t in range(forecasts.shape[0]):
-        full = widen(tally, forecasts[t])
-        if t < wide.shape[0]:
-            wide[t] = full
-        predictions[t] = play(state, tally, bound, full)
-
-
-def pulls(state: Any, tally: Tally, x: np.ndarray) -> np.ndarray:
-    """The weights that play x, user's experts first, those outside the hull last."""
-    return np.roll(weights(state, widen(tally, x)), -tally.outside.size)
-
-
-class Met(NamedTuple):
-    """A round that was played and, unless it would leave the floats, learned."""
-
-    yhat: float
-    own: float
-    learned: bool
-
-
-def meet(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
-    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
-    full = widen(tally, x)
-    yhat = play(state, tally, limits[0], full)
-    own = value(loss, yhat, y)
-    return Met(yhat, own, settle(state, tally, loss, limits[1], Round(full, yhat, y, weight, 0)))
-
-
-register_jitable(meet)
-register_jitable(pulls)
-
-
 class Given(NamedTuple):
-    """A stretch of rounds: forecasts, targets, and the weights of the rounds (none: all 1)."""
+    """A stretch of rounds: forecasts, and, each of them or none, targets, weights (none: all 1), where blocks begin (none: each alone)."""
 
     forecasts: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
+    y: np.ndarray = np.empty(0)
+    weight: np.ndarray = np.empty(0)
+    first: np.ndarray = np.empty(0, np.int64)
 
 
 class Kept(NamedTuple):
-    """What a stretch leaves behind: predictions, losses and, where `used` has rows for them, the experts' weights."""
+    """What a stretch leaves behind: predictions, losses and, where there is room, the experts' weights and the widened rows."""
 
     predictions: np.ndarray
-    losses: np.ndarray
-    used: np.ndarray
+    losses: np.ndarray = np.empty(0)
+    used: np.ndarray = np.empty((0, 0))
+    wide: np.ndarray = np.empty((0, 0))
+
+
+@inlined
+def block_end(first: np.ndarray, start: int, rows: int) -> int:
+    """Behind the last row of the block that begins at `start`."""
+    stop = start + 1
+    while stop < min(rows, first.size) and first[stop] == start:
+        stop += 1
+    return stop
 
 
 def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
-    """Every round in turn; the row that would leave the floats and was not learned, or −1."""
-    for t in range(given.y.size):
-        if t < kept.used.shape[0]:
-            kept.used[t] = pulls(state, tally, given.forecasts[t])
-        weight = given.weight[t] if given.weight.size else 1.0
-        met = meet(state, tally, loss, limits, given.forecasts[t], given.y[t], weight)
-        if not met.learned:
-            return t
-        kept.predictions[t], kept.losses[t] = met.yhat, met.own
+    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1.
+
+    Without targets rows are only played, and nothing but `kept` changes. `limits` are those of ŷ and of the slope. The weights that
+    play a row are the user's experts' first, those outside the hull last.
+    """
+    rows, m = given.forecasts.shape[0], tally.outside.size
+    columns = m + given.forecasts.shape[1]
+    start = 0
+    while start < rows:
+        stop = block_end(given.first, start, rows)
+        wide = np.empty((stop - start, columns))
+        for t in range(start, stop):
+            full = wide[t - start]
+            widen(tally, given.forecasts[t], full)
+            kept.predictions[t] = play(state, tally, limits[0], full)
+            if t < kept.used.shape[0]:
+                pull = weights(state, full)
+                for j in range(columns):
+                    kept.used[t, j] = pull[(j + m) % columns]
+            if t < kept.wide.shape[0]:
+                for j in range(columns):
+                    kept.wide[t, j] = full[j]
+        for t in range(start, min(stop, given.y.size)):
+            weight = given.weight[t] if given.weight.size else 1.0
+            yhat, y = kept.predictions[t], given.y[t]
+            kept.losses[t] = value(loss, yhat, y)
+            if not settle(state, tally, loss, limits[1], Round(wide[t - start], yhat, y, weight, t - start)):
+                return t
+        start = stop
     return -1
 
 
 class Loops(NamedTuple):
     """What Python calls, compiled."""
 
-    answer: Any
-    pulls: Any
     learn: Any
     settle: Any
-    meet: Any
     sweep: Any
 
 
-LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, settle, meet, sweep)))
+LOOPS = Loops(*(compiled(entry) for entry in (learn, settle, sweep)))

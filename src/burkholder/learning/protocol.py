@@ -163,6 +163,9 @@ class OnlineLearner(ABC):
     def _recorded(self, table: Any, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
         n = table.rows
         cuts = np.unique(np.linspace(0, n, max(1, min(trace, n)) + 1).astype(int)) if n else np.zeros(1, int)
+        seams = getattr(table, "seams", None)  # the rows before which a stretch may end, where not everywhere
+        if seams is not None:
+            cuts = np.unique(np.append(seams, n)[np.searchsorted(seams, cuts)])
         undo = self._undo()  # a run in several stretches is undone as a whole
         parts, notes = [], []
         try:

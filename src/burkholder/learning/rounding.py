@@ -14,20 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.machine.compiling import register_jitable
+from burkholder.machine.compiling import inlined
 
 UNIT = 2.0**-53
 SUBNORMAL = 5e-324  # what underflow may take from a product
 
 
-@register_jitable
+@inlined
+def two_sum(a, b):
+    """(a + b rounded, what rounding took from it, exactly), of numbers or vectors, whichever is larger; no branch.
+
+    >>> two_sum(1.0, 1e-20)
+    (1.0, 1e-20)
+    """
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@inlined
 def add(sums, high, low, term):
-    """Add to the sum kept in two places of an array, the second one its correction; no branch."""
-    before = sums[high]
-    after = before + term
-    part = after - before
-    sums[low] += (before - (after - part)) + (term - part)
-    sums[high] = after
+    """Add to the sum kept in two places of an array, the second one its correction."""
+    sums[high], lost = two_sum(sums[high], term)
+    sums[low] += lost
 
 
 def lost(rounds: float, total: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from numba import extending
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
@@ -31,6 +31,7 @@ class _Unfinished(JITCodeLibrary):
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
@@ -42,13 +43,27 @@ class _PartLowering(NativeLowering):
     _name = "part_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        # callers find a piece by what would be its entry from Python: any built-in that is not found twice
-        state["cr"] = state["cr"]._replace(cfunc=[].append)
-        state.targetctx.insert_user_function(state["cr"].cfunc, state["cr"].fndesc, [state.library])
-        return True
+        return _lowered_as_part(self, state)
+
+
+_lowered = NativeLowering.run_pass
+
+
+def _lowered_as_part(lowering: NativeLowering, state: Any) -> bool:
+    state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
+    state.flags.no_compile = state.flags.no_cfunc_wrapper = True
+    _lowered(lowering, state)
+    # callers find a piece by what would be its entry from Python: any built-in that is not found twice
+    state["cr"] = state["cr"]._replace(cfunc=[].append)
+    state.targetctx.insert_user_function(state["cr"].cfunc, state["cr"].fndesc, [state.library])
+    state.reload_init.extend(state.library._reload_init)
+    return True
+
+
+def _lowered_in_loop(lowering: NativeLowering, state: Any) -> bool:
+    """numba's own functions are parts as well, where Python cannot call them."""
+    part = state.flags.no_cpython_wrapper and not state.flags.no_compile and state.library is None
+    return _lowered_as_part(lowering, state) if part else _lowered(lowering, state)
 
 
 class _PartCompiler(CompilerBase):
@@ -81,22 +96,44 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
+def _said(flags: Any) -> dict[str, Any]:
+    return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
+
+
+# numba compares the flags of every function it meets a thousand times, option by option; these give the same answers
+_FLAGS_HASH = hash(Flags())
+_IN_LOOP: list[tuple[Any, str, Any]] = [
+    (NativeLowering, "run_pass", _lowered_in_loop),
+    (Flags, "__eq__", lambda flags, other: _said(flags) == _said(other) if isinstance(other, Flags) else NotImplemented),
+    (Flags, "__hash__", lambda flags: _FLAGS_HASH),
+]
+
+
 class _LoopCompiler(Compiler):
-    """numba's own, with the search for garbage put off: what is made while compiling is kept to its end anyway."""
+    """numba's own, with everything the loop calls as parts; numba's lock lets nobody else compile meanwhile.
+
+    The search for garbage is put off: what is made while compiling is kept to its end anyway.
+    """
 
     def compile_extra(self, func: Any) -> Any:
         searching = gc.isenabled()
         gc.disable()
+        others = [(owner, name, getattr(owner, name)) for owner, name, _ in _IN_LOOP]
         try:
+            for owner, name, ours in _IN_LOOP:
+                setattr(owner, name, ours)
             return super().compile_extra(func)
         finally:
+            for owner, name, before in others:
+                setattr(owner, name, before)
             if searching:
                 gc.enable()
 
 
-LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler}
-_UNFINISHED: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
-_PIECE: dict[str, Any] = {} if PLAIN else {**_UNFINISHED, "pipeline_class": _PieceCompiler, "forceinline": True, "_nrt": False}
+LOOP: dict[str, Any] = {} if PLAIN else {"pipeline_class": _LoopCompiler, "no_cfunc_wrapper": True}
+PART: dict[str, Any] = {} if PLAIN else {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+SIMPLE: dict[str, Any] = {} if PLAIN else {**PART, "pipeline_class": _PieceCompiler}
+_PIECE: dict[str, Any] = {} if PLAIN else {**SIMPLE, "forceinline": True, "_nrt": False}
 
 
 def inlined(function: F) -> F:
@@ -109,7 +146,7 @@ def inlined(function: F) -> F:
 
 def register_jitable(function: Any = None, **options: Any) -> Any:
     """A function that compiled loops may call; in Python it stays what it is. Flags not given are those of its caller."""
-    return _registered(function, {**_UNFINISHED, **options}) if function else lambda f: register_jitable(f, **options)
+    return _registered(function, {**PART, **options}) if function else lambda f: register_jitable(f, **options)
 
 
 def _registered(function: F, options: dict[str, Any]) -> F:
@@ -119,5 +156,5 @@ def _registered(function: F, options: dict[str, Any]) -> F:
 
 def overload(function: Callable[..., Any], **options: Any) -> Callable[[F], F]:
     """What compiled loops do instead of calling this function, chosen by the types of its arguments."""
-    known: Any = _UNFINISHED
+    known: Any = PART
     return extending.overload(function, jit_options=known, **options)

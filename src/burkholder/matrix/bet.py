@@ -13,8 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.machine.compiling import compiled
-from burkholder.matrix.pieces import piece
+from burkholder.machine.compiling import uncounted
 
 MULTIPLIERS = 25
 CLIP = 0.25
@@ -26,13 +25,13 @@ def start() -> NDArray[np.float64]:
     return np.zeros(MULTIPLIERS)
 
 
-@piece
+@uncounted
 def stake(u, k):
     """clip(2^k·u, ±¼)."""
     return min(max(math.ldexp(u, k), -CLIP), CLIP)
 
 
-@compiled
+@uncounted
 def predict(log_wealth, u):
     """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
     top, total = log_wealth[0], 0.0
@@ -48,7 +47,7 @@ def predict(log_wealth, u):
     return KAPPA * total * np.exp(top) / log_wealth.size
 
 
-@piece
+@uncounted
 def update(log_wealth, u, delta):
     """Every wealth takes its gain or loss."""
     for k in range(log_wealth.size):

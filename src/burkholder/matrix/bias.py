@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from burkholder.experts import huber_root
 from burkholder.machine.compiling import compiled
-from burkholder.matrix.pieces import piece
 
 FORGETTING = (0.0, 0.02, 0.05, 0.1)
 PRIOR_COUNT = 3.0
@@ -50,7 +49,7 @@ def with_nodes(bias: Bias, nodes: int) -> Bias:
     )
 
 
-@piece
+@compiled
 def advice(bias, i, j):
     """The four predictions at (i, j), clipped to [−1, 1]; a node of index −1 is unknown and adds nothing."""
     mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
@@ -70,7 +69,7 @@ def predict(bias, i, j):
     return _predict_experts(bias.experts, advice(bias, i, j))
 
 
-@piece
+@compiled
 def update(bias, i, j, y):
     """Learn the rating y at known nodes (i, j); the aggregation pays for its own prediction."""
     x = advice(bias, i, j)

@@ -18,6 +18,7 @@ from burkholder.matrix.workspace import Workspace
 FAST_STEPS = 4
 FAST_PROBES = 8
 TOLERANCE = 1e-5
+NONE, NEVER = np.empty(0), np.empty((0, 3))  # no labels, and no plays of earlier
 
 
 class BiasTangentBet:
@@ -42,30 +43,30 @@ class BiasTangentBet:
 
     def predict(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows (ŷ, b, u) at each pair of nodes; −1 is a row or column never seen: then the bias alone answers."""
-        T = self.workspace.sized(len(self.graph.start))
-        return stream.predict(self.graph, self.scalars, self.bias, self.log_wealth, i, j, self.tol, self.most, *T)
+        return self._loop(i, j, NONE, NEVER)[:, :3]
 
     def rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], y: NDArray[np.float64], played: Any = None) -> NDArray[np.float64]:
         """Play and learn these rounds; one row (ŷ, b, u, block steps, last change of u) for each.
 
         `played` holds rows (ŷ, b, u) of earlier plays whose labels come only now.
         """
-        T = self._room(i, j)
+        self._make_room(i, j)
+        return self._loop(i, j, y, NEVER if played is None else np.array(played, float))
+
+    def _loop(self, i: Any, j: Any, y: Any, played: Any) -> NDArray[np.float64]:
         state = (self.graph, self.scalars, self.bias, self.log_wealth)
-        late = played is not None
-        memory = np.array(played, float) if late else np.empty((0, 3))
-        return stream.rounds(*state, i, j, y, memory, late, self.tol, self.most, self.probes, *T)
+        room = self.workspace.sized(len(self.graph.start))
+        return stream.rounds(*state, i, j, y, played, self.tol, self.most, self.probes, *room)
 
     def late(self, i: int, j: int, played: tuple[float, float, float], y: float) -> None:
         """Learn from what was played, (ŷ, b, u), some rounds ago."""
         self.rounds(np.array([i]), np.array([j]), np.array([y]), [played])
 
-    def _room(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> Any:
-        """Room for these rounds in the state, and a workspace to match."""
+    def _make_room(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> None:
+        """Room for these rounds in the state."""
         self.graph = graph.with_nodes(self.graph, int(max(i.max(), j.max())) + 1)
         self.graph = graph.with_room(self.graph, np.concatenate([i, j]))
         self.bias = bias.with_nodes(self.bias, len(self.graph.start))
-        return self.workspace.sized(len(self.graph.start))
 
     def row(self, i: int, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """ŷ at (i, c) for every column node c, from one exponential applied to e_i."""

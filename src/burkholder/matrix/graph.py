@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import uncounted
 
 
 class Graph(NamedTuple):
@@ -99,14 +99,14 @@ def _packed(graph: Graph, rooms: NDArray[np.uint64]) -> Graph:
     return graph._replace(start=begins, room=rooms, neighbour=neighbour, weight=weight)
 
 
-@compiled
+@uncounted
 def _copy_lists(start, length, nodes, begins, source, target):
     for r in range(nodes):
         for k in range(length[r]):
             target[begins[r] + np.uint64(k)] = source[start[r] + np.uint64(k)]
 
 
-@compiled
+@uncounted
 def add_edge(graph, i, j, weight):
     """Append weight·(e_i e_jᵀ + e_j e_iᵀ); `with_room` has made sure it fits."""
     for here, there in ((i, j), (j, i)):

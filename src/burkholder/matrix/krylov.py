@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from burkholder.machine.compiling import compiled, uncounted
 from burkholder.matrix import lanczos
 from burkholder.matrix.lanczos import DEPTH
-from burkholder.matrix.pieces import piece
 
 # bound at import so that compiled code sees plain functions
-_start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
+_start, _step, _memory, _clear = lanczos.start, lanczos.step, lanczos.memory, lanczos.clear
 
 
-@piece
+@compiled
 def small(T, m, off, diagonal):
     """T_m with [[diagonal, off], [off, diagonal]] added to its leading block."""
     S = T[: 2 * m, : 2 * m].copy()
@@ -27,7 +27,7 @@ def small(T, m, off, diagonal):
     return S
 
 
-@piece
+@compiled
 def small_trace(T, m, off, diagonal, log_trace):
     """tr exp of `small`, in units of exp(log_trace)."""
     total = 0.0
@@ -36,7 +36,7 @@ def small_trace(T, m, off, diagonal, log_trace):
     return total
 
 
-@piece
+@compiled
 def trace_change(T, m, off, diagonal, log_trace):
     """log of tr exp(A + change)/tr exp(A), where log_trace = log tr exp(A).
 
@@ -46,7 +46,7 @@ def trace_change(T, m, off, diagonal, log_trace):
     return np.log1p(max(q, -1.0 + 1e-12))
 
 
-@piece
+@uncounted
 def deep_enough(T, m):
     """Whether m block steps can resolve exp on T's spectrum at all: m² at least its width (by row sums).
 
@@ -62,7 +62,7 @@ def deep_enough(T, m):
     return m * m >= widest
 
 
-@piece
+@compiled
 def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first, basis, T, R):
     """(m, log change at +off, log change at −off, last difference) for A = rate·edges − damping·diagonal.
 
@@ -71,7 +71,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     """
     nodes = graph.used[0]
     kept = _memory(graph, damping, nodes)
-    R[:] = 0.0
+    _clear(R)
     _start(basis, i, j, nodes)
     plus = minus = np.nan
     gap = np.inf
@@ -96,7 +96,7 @@ def probe_signs(graph, i, j, rate, damping, off, diagonal, log_trace, tol, first
     return m, plus, minus, gap
 
 
-@piece
+@compiled
 def small_entries(T, m, log_trace):
     """The leading 2×2 block of exp(T_m − log_trace): entries (0,0), (0,1), (1,1)."""
     eigenvalues, vectors = np.linalg.eigh(T[: 2 * m, : 2 * m].copy())
@@ -109,7 +109,7 @@ def small_entries(T, m, log_trace):
     return e00, e01, e11
 
 
-@piece
+@compiled
 def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis, T, R):
     """(m, P_ij, last difference) for P = exp(A)/tr exp(A): P_ij, P_ii and P_jj have all changed by at most
     tol·(|P_ij| + e^{−log_trace}), twice.
@@ -118,7 +118,7 @@ def probe_tangent(graph, i, j, rate, damping, log_trace, tol, first, most, basis
     """
     nodes = graph.used[0]
     kept = _memory(graph, damping, nodes)
-    R[:] = 0.0
+    _clear(R)
     _start(basis, i, j, nodes)
     e00 = e01 = e11 = np.nan
     gap = np.inf

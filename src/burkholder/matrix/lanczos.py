@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.machine.compiling import compiled
-from burkholder.matrix.pieces import piece
+from burkholder.machine.compiling import compiled, uncounted
 
 WIDE = 30.0  # spectra wider than this need full orthogonalisation
 DEPTH = 48  # most block steps; T has 2·DEPTH rows
 NEGLIGIBLE = 1e-6  # a new direction shorter than this is dropped (cold rows exhaust their Krylov space)
 
 
-@compiled
+@uncounted
 def start(basis, i, j, nodes):
     """V₀ = [e_i, e_j] in basis[0]; basis is (3, 2·capacity): blocks k, k−1, k+1 take turns in its rows."""
     for r in range(2 * nodes):
@@ -26,7 +25,15 @@ def start(basis, i, j, nodes):
     basis[0, 2 * j + 1] = 1.0
 
 
-@piece
+@uncounted
+def clear(R):
+    """No block before the first."""
+    for a in range(2):
+        for b in range(2):
+            R[a, b] = 0.0
+
+
+@uncounted
 def apply_to_units(graph, rate, damping, i, j, y, nodes):
     """What `apply` gives for x = [e_i, e_j] and no previous block: two columns of A."""
     for r in range(2 * nodes):
@@ -38,7 +45,7 @@ def apply_to_units(graph, rate, damping, i, j, y, nodes):
     return float(y[2 * i]), 0.5 * (y[2 * i + 1] + y[2 * j]), float(y[2 * j + 1])
 
 
-@piece
+@uncounted
 def apply(graph, rate, damping, x, previous, R, y, nodes):
     """y = A x − previous·Rᵀ and the 2×2 block α = xᵀy, for A = rate·edges − damping·diagonal.
 
@@ -86,7 +93,7 @@ def apply(graph, rate, damping, x, previous, R, y, nodes):
     return a00, 0.5 * (a01 + a10), a11
 
 
-@piece
+@uncounted
 def orthonormal(x, y, alpha00, alpha01, alpha11, R, nodes):
     """y ← the orthonormal block Q with y − x·α = Q·R, R upper triangular; negligible columns become zero."""
     n = 0.0
@@ -131,7 +138,7 @@ def memory(graph, damping, nodes):
     return np.zeros((DEPTH if damping * widest > WIDE else 0, 2 * nodes))
 
 
-@piece
+@uncounted
 def reorthogonal(kept, k, y, nodes):
     """y less its components in blocks 0..k, twice."""
     for _ in range(2):
@@ -147,7 +154,7 @@ def reorthogonal(kept, k, y, nodes):
                 y[2 * r + 1] -= kept[b, 2 * r] * d01 + kept[b, 2 * r + 1] * d11
 
 
-@compiled
+@uncounted
 def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):
     """Block step k: fills T's rows 2k and 2k+1 and couples them to the next block; rotates `basis`.
 
@@ -162,7 +169,8 @@ def step(graph, rate, damping, basis, T, R, k, i, j, nodes, kept):
     p = 2 * k
     T[p, p], T[p, p + 1], T[p + 1, p], T[p + 1, p + 1] = a00, a01, a01, a11
     if kept.shape[0] > 0:
-        kept[k] = basis[here, : 2 * nodes]
+        for r in range(2 * nodes):
+            kept[k, r] = basis[here, r]
         reorthogonal(kept, k, basis[y], nodes)
         orthonormal(basis[here], basis[y], 0.0, 0.0, 0.0, R, nodes)
     else:

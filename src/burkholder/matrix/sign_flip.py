@@ -17,11 +17,10 @@ import numpy as np
 
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import compiled, register_jitable, uncounted
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_signs, trace_change
-from burkholder.matrix.pieces import piece
 
 TIE = 1e-7  # closer than this to y counts as a hit: otherwise rounding noise would choose δ = ±1
 # places in the vector of scalars; EPOCH is Σδŷ when the current epoch began, ALONG_LOW the correction of ALONG = Σδŷ
@@ -46,13 +45,13 @@ class Rule(NamedTuple):
     tie: float = 0.0  # closer than this to y counts as a hit; 0 unless the loss has a kink at y
 
 
-@piece
+@uncounted
 def optimal_rate(rule, ceiling, nodes):
     """η = sqrt(2 log D/(L²Λ))."""
     return np.sqrt(2.0 * np.log(float(max(nodes, 2))) / (ceiling * rule.lipschitz**2))
 
 
-@compiled
+@uncounted
 def potential(rule, rates, masses, log_trace, nodes):
     """U without Σδŷ and without its constant: (r/η)·log tr exp(A), or κΣπ_k tr exp(A_k)/D."""
     if rule.kind != MIXTURE:
@@ -63,13 +62,13 @@ def potential(rule, rates, masses, log_trace, nodes):
     return rule.radius * total
 
 
-@compiled
+@uncounted
 def value(rule, rates, masses, log_trace, scalars, nodes):
     """U of the current epoch less what the ledger allows: starts at 0 and never rises."""
     return (scalars[ALONG] - scalars[EPOCH]) + (potential(rule, rates, masses, log_trace, nodes) - scalars[PAID])
 
 
-@compiled
+@uncounted
 def join(graph, rule, rates, masses, log_trace, scalars, node):
     """A row or column appears: every trace grows by one."""
     if node < graph.used[0]:
@@ -81,7 +80,7 @@ def join(graph, rule, rates, masses, log_trace, scalars, node):
     scalars[PAID] += potential(rule, rates, masses, log_trace, graph.used[0]) - before
 
 
-@piece
+@compiled
 def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):
     """Before playing at weight w: double Λ past ‖ΣM + M(X)‖ and restart, or lower η, by the rule."""
     if rule.kind == FIXED or rule.kind == MIXTURE or weight == 0.0:
@@ -120,7 +119,7 @@ def prepare(graph, rule, rates, log_trace, scalars, i, j, weight, basis, T, R):
         scalars[PAID] += rule.radius * (log_trace[0] / new - before / old)
 
 
-@piece
+@compiled
 def predict(graph, rule, rates, masses, log_trace, steps, i, j, weight, basis, T, R):
     """(ŷ, error of ŷ); T[k] keeps rate k's Krylov space and steps[k] its block steps.
 
@@ -192,7 +191,7 @@ def enter(scalars, delta, yhat, size, rounded):
     scalars[DRIFT] += abs(delta) * rounded
 
 
-@piece
+@compiled
 def learn(graph, rule, rates, log_trace, anchor, scalars, steps, i, j, weight, yhat, delta, basis, T, R):
     """Take in the slope δ at the point `predict` left T for; `anchor`: highest trace since a fresh one."""
     enter(scalars, delta, yhat, abs(weight), 0.0 if abs(weight) == 1.0 else abs(weight))

@@ -15,37 +15,32 @@ _join, _direction, _learn, _lower = tangent.join, tangent.direction, tangent.lea
 
 
 @compiled
-def predict(graph, scalars, model, log_wealth, i, j, tol, most, basis, T, R):
-    """Rows (ŷ, b, u), one for each pair of nodes; −1 is unknown and leaves the bias alone. Changes workspace only."""
-    out = np.empty((i.size, 3))
-    for t in range(i.size):
-        b = _advise(model, i[t], j[t])
-        u, yhat = 0.0, b
-        if i[t] >= 0 and j[t] >= 0:
-            u = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)[1]
-            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
-        out[t, 0], out[t, 1], out[t, 2] = yhat, b, u
-    return out
-
-
-@compiled
-def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, probes, basis, T, R):
+def rounds(graph, scalars, model, log_wealth, i, j, y, played, tol, most, probes, basis, T, R):
     """Play and learn every round; rows (ŷ, bias prediction, u, block steps, error of u).
 
-    With `late` the rows (ŷ, b, u) of `played` count, as they were some rounds ago; the Krylov space is today's all the same, since
-    that is what the trace rests on.
+    Without labels nothing is learned: only workspace changes, and a node of −1 is unknown and leaves the bias alone. Where rows
+    (ŷ, b, u) were `played` some rounds ago these count; the Krylov space is today's all the same, since that is what the trace
+    rests on.
     """
-    out = np.empty((y.size, 5))
-    for t in range(y.size):
-        _join(graph, scalars, i[t])
-        _join(graph, scalars, j[t])
-        m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
+    learning, late = y.size > 0, played.shape[0] > 0
+    out = np.empty((i.size, 5))
+    for t in range(i.size):
+        if learning:
+            _join(graph, scalars, i[t])
+            _join(graph, scalars, j[t])
+        m, u, gap = 0, 0.0, 0.0
+        known = i[t] >= 0 and j[t] >= 0
+        if known:
+            m, u, gap = _direction(graph, scalars, i[t], j[t], tol, most, basis, T, R)
         if late:
             yhat, b, u = played[t, 0], played[t, 1], played[t, 2]
             scalars[LATE] += 1.0
         else:
             b = _advise(model, i[t], j[t])
-            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0)
+            yhat = min(max(b + _stake(log_wealth, u), -1.0), 1.0) if known else b
+        out[t, 0], out[t, 1], out[t, 2], out[t, 3], out[t, 4] = yhat, b, u, m, gap
+        if not learning:
+            continue
         delta = yhat - y[t]
         followed = delta * (yhat - b)
         add(scalars, FOLLOWED, FOLLOWED_LOW, followed)
@@ -55,5 +50,4 @@ def rounds(graph, scalars, model, log_wealth, i, j, y, played, late, tol, most, 
         _learn(graph, scalars, i[t], j[t], u, gap, delta, m, T)
         _learn_bias(model, i[t], j[t], y[t])
         _lower(graph, scalars, i[t], j[t], 1e-9, probes, basis, T, R)
-        out[t, 0], out[t, 1], out[t, 2], out[t, 3], out[t, 4] = yhat, b, u, m, gap
     return out

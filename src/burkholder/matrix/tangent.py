@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, uncounted
 from burkholder.matrix import trace
 from burkholder.matrix.graph import add_edge
 from burkholder.matrix.krylov import probe_tangent, trace_change
@@ -39,7 +39,7 @@ def start() -> NDArray[np.float64]:
     return scalars
 
 
-@compiled
+@uncounted
 def join(graph, scalars, node):
     """A row or column appears: tr exp(A) grows by one."""
     if node >= graph.used[0]:
@@ -79,7 +79,7 @@ def learn(graph, scalars, i, j, u, gap, delta, m, T):
 @compiled
 def lower(graph, scalars, i, j, tol, probes, basis, T, R):
     """Double V̄ while the next slope at i or j could pass it; η follows. probes = 0: exact traces."""
-    most = max(graph.diagonal[i], graph.diagonal[j]) + LIPSCHITZ**2
+    most = max(graph.diagonal[i], graph.diagonal[j]) + LIPSCHITZ * LIPSCHITZ
     if most <= scalars[CEILING]:
         return
     while most > scalars[CEILING]:

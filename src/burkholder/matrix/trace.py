@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, uncounted
 from burkholder.matrix import lanczos
 from burkholder.matrix.krylov import deep_enough, small_entries
 from burkholder.matrix.lanczos import DEPTH
-from burkholder.matrix.pieces import piece
 
-_start, _step, _memory = lanczos.start, lanczos.step, lanczos.memory
+_start, _step, _memory, _clear = lanczos.start, lanczos.step, lanczos.memory, lanczos.clear
 
 
 @compiled
@@ -36,7 +35,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):
             if not single:
                 pair += np.exp(-damping * graph.diagonal[j] - scale)
         else:
-            R[:] = 0.0
+            _clear(R)
             _start(basis, i, j, nodes)
             quiet = 0
             pair = np.nan
@@ -54,7 +53,7 @@ def exact(graph, rate, damping, scale, tol, basis, T, R):
     return log_total
 
 
-@piece
+@uncounted
 def sign_of(node, probe):
     """A fixed pseudo-random ±1 (splitmix64), so that a run repeats bit for bit."""
     z = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(probe + 1) * np.uint64(0xD1342543DE82EF95)
@@ -78,7 +77,7 @@ def stochastic(graph, rate, damping, scale, probes, depth, basis, T, R):
             basis[1, 2 * r] = basis[1, 2 * r + 1] = 0.0
             basis[2, 2 * r] = basis[2, 2 * r + 1] = 0.0
             cross += basis[0, 2 * r] * basis[0, 2 * r + 1]
-        R[:] = 0.0
+        _clear(R)
         # orthonormalise the pair: [p, q] = V₀·C, so that pᵀfp + qᵀfq = tr(C Cᵀ · V₀ᵀfV₀)
         n = np.sqrt(float(nodes))
         c01 = cross / n
