@@ -27,6 +27,7 @@ _PUBLIC: dict[str, str] = {
     "Found": "discovery.result",
     "GradientMixture": "functions",
     "Guarantee": "learning.certificate",
+    "Intervals": "intervals.learner",
     "Learner": "learning.learner",
     "Linear": "functions",
     "MatrixCompletion": "matrix.completion",
@@ -42,6 +43,7 @@ _PUBLIC: dict[str, str] = {
     "PrintedParameterFree": "functions",
     "Problem": "discovery.problems",
     "ProofCertificate": "discovery.result",
+    "Quantiles": "intervals.quantiles",
     "Report": "lab.verdicts",
     "Run": "learning.runs",
     "Smoothness": "functions",
@@ -108,6 +110,8 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.functions import combine as combine
     from burkholder.functions import minimum as minimum
     from burkholder.functions import softmax as softmax
+    from burkholder.intervals.learner import Intervals as Intervals
+    from burkholder.intervals.quantiles import Quantiles as Quantiles
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight

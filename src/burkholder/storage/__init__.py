@@ -18,6 +18,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "Auto": ("burkholder.auto", "Auto"),
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
+    "Intervals": ("burkholder.intervals.learner", "Intervals"),
+    "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
     "Audit": ("burkholder.learning.audit", "Audit"),
