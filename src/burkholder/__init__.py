@@ -17,11 +17,14 @@ _PUBLIC: dict[str, str] = {
     "BadInput": "errors",
     "BadLine": "errors",
     "Batch": "streams.readers",
+    "Betting": "confidence.betting",
     "BurkholderError": "errors",
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
     "Comparators": "learning.certificate",
+    "Comparison": "confidence.compare",
+    "Confidence": "confidence.sequence",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
     "Found": "discovery.result",
@@ -50,12 +53,14 @@ _PUBLIC: dict[str, str] = {
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
     "Ticket": "learning.tickets",
+    "VectorConfidence": "confidence.vectors",
     "Verdict": "lab.verdicts",
     "Witness": "lab.verdicts",
     "ZigZag": "functions",
     "batches": "streams.readers",
     "best_convex": "experts.hindsight",
     "combine": "functions",
+    "compare": "confidence.compare",
     "discover": "discovery.search",
     "feature_index": "streams.readers",
     "inequality": "lab.inequalities",
@@ -80,6 +85,11 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder import losses as losses
     from burkholder.auto import Auto as Auto
     from burkholder.auto import AutoMulticlass as AutoMulticlass
+    from burkholder.confidence.betting import Betting as Betting
+    from burkholder.confidence.compare import Comparison as Comparison
+    from burkholder.confidence.compare import compare as compare
+    from burkholder.confidence.sequence import Confidence as Confidence
+    from burkholder.confidence.vectors import VectorConfidence as VectorConfidence
     from burkholder.discovery.problems import Problem as Problem
     from burkholder.discovery.program import NotFound as NotFound
     from burkholder.discovery.result import Found as Found

@@ -22,6 +22,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
+    "Confidence": ("burkholder.confidence.sequence", "Confidence"),
     "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
