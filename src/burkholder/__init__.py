@@ -43,6 +43,7 @@ _PUBLIC: dict[str, str] = {
     "ParameterFree": "functions",
     "Parity": "learning.feature_maps",
     "PlainFunction": "functions",
+    "PredictionSets": "intervals.sets",
     "PrintedParameterFree": "functions",
     "Problem": "discovery.problems",
     "ProofCertificate": "discovery.result",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.functions import softmax as softmax
     from burkholder.intervals.learner import Intervals as Intervals
     from burkholder.intervals.quantiles import Quantiles as Quantiles
+    from burkholder.intervals.sets import PredictionSets as PredictionSets
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight

@@ -31,7 +31,7 @@ def checked(value: Any, argument: str) -> float:
 class Own:
     """An `Auto` on the features and the last label."""
 
-    saved = "own"
+    saved, asks = "own", False  # how it is saved, and whether it must see rows as the user gave them
 
     def __init__(self) -> None:
         self.auto = Auto("absolute")
@@ -50,23 +50,33 @@ class Own:
 
 
 class Column:
-    """The row says it itself: the feature of this name, or at this place of a vector."""
+    """The row says it itself: the feature of this name, or at this place of a vector or a sparse row."""
 
     def __init__(self, name: Any) -> None:
         self.name = name
         self.saved = [name]
+        self.asks = not isinstance(name, int)
 
     def ask(self, x: Any, row: Rows, last: float) -> float:
-        try:
-            return checked(x[self.name], f"x[{self.name!r}]")
-        except (KeyError, IndexError, TypeError):
-            raise BadInput("x", x, f"every row needs the point forecast {self.name!r}") from None
+        if isinstance(self.name, int):
+            found = row.values[row.indices == self.name]
+        else:
+            found = [x[self.name]] if isinstance(x, Mapping) and self.name in x else []
+        if len(found) != 1:
+            raise BadInput("x", x, f"every row needs the point forecast {self.name!r}")
+        return checked(found[0], f"x[{self.name!r}]")
 
     def learn(self, x: Any, row: Rows, last: float, shown: float, y: float, weight: float, late: int) -> None:
         pass
 
     def run(self, xs: Any, rows: Rows, last: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        return np.array([self.ask(x, rows, 0.0) for x in xs], dtype=float)
+        out = np.empty(len(y))
+        for t, row in enumerate(each(rows)):
+            try:
+                out[t] = self.ask(xs[t] if xs else None, row, 0.0)
+            except BadInput as error:
+                raise BadInput(f"X[{t}]", error.value, error.remedy) from None
+        return out
 
     def undo(self) -> Callable[[], None]:
         return lambda: None
@@ -88,7 +98,7 @@ class _Fixed:
 class Model:
     """Anything with predict: ours, scikit-learn's, river's, or a function. It learns each row once, where it can and may."""
 
-    saved = None
+    saved, asks = None, True
 
     def __init__(self, model: Any, learns: bool = True) -> None:
         fixed = hasattr(model, "predict") and not any(hasattr(model, how) for how in ("update", "partial_fit", "learn_one"))
@@ -127,8 +137,3 @@ def around(model: Any, learns: bool = True) -> Any:
     if isinstance(model, (str, int)) and not isinstance(model, bool):
         return Column(model)
     return Model(model, learns)
-
-
-def by_name(x: Any) -> Any:
-    """A row as models are asked: dicts as they are, everything else as an array."""
-    return dict(x) if isinstance(x, Mapping) else x

@@ -17,9 +17,9 @@ from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
-from burkholder.intervals.around import Own, around, checked
+from burkholder.intervals.around import around, checked
 from burkholder.intervals.conditional import Asked, Conditional, Rows
-from burkholder.learning.protocol import OnlineLearner, Stretch
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
 from burkholder.learning.rows import Row, Table
 from burkholder.learning.runs import Run
 
@@ -94,7 +94,7 @@ class Banded(OnlineLearner):
     # --- one round -----------------------------------------------------------------------------------------------
     def _read(self, x: Any) -> Given:
         row = self.reading.read(x)
-        return Given(row, None if isinstance(self.centre, Own) else copied(x))
+        return Given(row, copied(x) if self.centre.asks else None)
 
     def _places(self, row: Row) -> tuple[Rows, tuple[Any, ...]]:
         indices, values, new = self.reading.places(row)
@@ -118,13 +118,18 @@ class Banded(OnlineLearner):
         self.inside.learn(rows, asked, label, weight, late)
         self._settle(memo.outer, asked.quantiles, asked.width, asked.centre, label, weight, memo.weight, late)
 
+    def point(self, x: Any) -> float:
+        """The point forecast that the prediction for this row is put around. Changes nothing."""
+        with self._lock:
+            return self._play(self._read(x))[1].asked.centre
+
     @property
     def _weight(self) -> float:
         return float(self.accounts[0, tracker.WEIGHT] + self.accounts[0, tracker.WEIGHT_REST])
 
     # --- many rows -------------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Many:
-        asks = not isinstance(self.centre, Own)
+        asks = self.centre.asks
         if asks and hasattr(X, "to_dict") and hasattr(X, "columns"):
             X = X.to_dict("records")
         table = self.reading.table(X)
@@ -160,6 +165,27 @@ class Banded(OnlineLearner):
         self.reading.keep_table(table.table)
         quantiles, width = self.inside.run(rows, centre, targets, weight)
         return self._sweep(quantiles, width, centre, targets, weight)
+
+    def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> Any:
+        """Predictions for a chunk of sparse rows (CSR arrays), each made before its label is learned; all of them, or none."""
+        return self.run_rows(indptr, indices, values, y, weight).predictions
+
+    def run_rows(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> Run:
+        """The same, with all that a run tells."""
+        with self._lock:
+            if self.centre.asks:
+                raise BadInput("model", "a name, or a model", "rows of a chunk have no names: say at which place the forecast is")
+            table = Many(self.reading.compressed(indptr, indices, values), None)
+            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), 0)
+
+    def predict_rows(self, indptr: Any, indices: Any, values: Any) -> Any:
+        """Predictions for sparse rows (CSR arrays); nothing is learned."""
+        with self._lock:
+            return self._predict_many(Many(self.reading.compressed(indptr, indices, values), None))
+
+    def check_labels(self, y: Any) -> None:
+        """Refuse labels that could not be learned."""
+        self._targets(y, len(y))
 
     def _predict_many(self, table: Many) -> np.ndarray:
         rows, last = _compressed(table.table), float(self.inside.memory[lags.LAST_Y])

@@ -36,6 +36,10 @@ class Rows(NamedTuple):
     def behind(self, features: np.ndarray) -> Rows:
         """The same rows with these dense features in front."""
         n, extra = features.shape
+        if n == 1:
+            indices, values = self.indices[int(self.indptr[0]) : int(self.indptr[1])], self.values[int(self.indptr[0]) : int(self.indptr[1])]
+            ends = np.array([0, extra + len(indices)])
+            return Rows(ends, np.concatenate([np.arange(extra), indices + extra]), np.concatenate([features[0], values]))
         lengths = np.diff(self.indptr)
         indptr = np.concatenate([[0], np.cumsum(lengths + extra)])
         where = np.repeat(np.arange(n) * extra + extra, lengths) + np.arange(lengths.sum())

@@ -20,6 +20,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "Experts": ("burkholder.experts", "Experts"),
     "Intervals": ("burkholder.intervals.learner", "Intervals"),
     "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
+    "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
     "Confidence": ("burkholder.confidence.sequence", "Confidence"),
