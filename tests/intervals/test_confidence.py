@@ -22,7 +22,9 @@ def test_no_atom_grows_in_mean(low: float, high: float, p: float, guess: float, 
     rate = float(boundary.RATES[k])
     cost = float(boundary.psi(np.array(rate)))
     with mpmath.workdps(40):
-        grown = sum(q * mpmath.exp(rate * (mpmath.mpf(x) - mean) - cost * (mpmath.mpf(x) - guess) ** 2) for q, x in ((1 - p, low), (p, high)))
+        grown = sum(
+            q * mpmath.exp(rate * (mpmath.mpf(x) - mean) - cost * (mpmath.mpf(x) - guess) ** 2) for q, x in ((1 - p, low), (p, high))
+        )
         assert grown <= 1 + mpmath.mpf(10) ** -15
 
 
@@ -63,7 +65,7 @@ def test_errors_stay_below_alpha_at_all_times(p: float) -> None:
     wrong = ((run.low > p) | (run.high < p)).any(axis=0).mean()
     assert wrong <= alpha + 3 * math.sqrt(alpha * (1 - alpha) / streams)
     wrong = 0
-    for k in range(100):
+    for _ in range(100):
         betting = bk.Betting(alpha=alpha, grid=100)
         betting.run((rng.random(200) < p).astype(float))
         low, high = betting.interval()

@@ -42,7 +42,7 @@ def test_greedy_adversaries_meet_the_promise_and_come_close(level: float, size: 
         reached = tight = 0.0
         # as far as scores go, until the tracker is beyond them: the worst moment is when it gets there
         for stop in (50, 200, 600, rounds):
-            account, path = against(lambda q, g: sign * size, level, stop, delay)
+            account, path = against(lambda q, g, score=sign * size: score, level, stop, delay)
             below, above = deviations(path, level)
             promised = tracker.promise(account, level)
             assert below <= promised.low and above <= promised.high

@@ -16,7 +16,14 @@ from burkholder.streams.readers.columns import NUMERIC
 
 
 def banded(
-    data: Any, name: str, yhat: str | None, coverage: float, reading: dict[str, Any], predictions: Path | None, save: Path | None, report: Path | None
+    data: Any,
+    name: str,
+    yhat: str | None,
+    coverage: float,
+    reading: dict[str, Any],
+    predictions: Path | None,
+    save: Path | None,
+    report: Path | None,
 ) -> tuple[dict[str, Any], str]:
     """Everything of the run: as plain data, and as text. Without `yhat`, around a forecast of our own."""
     learner: Any = None if yhat is not None else Intervals(coverage)

@@ -66,7 +66,14 @@ def learn(
     if intervals is not None:
         from burkholder.cli.banding import learned
 
-        reading = {"format": format, "target": target, "weight": weight, "drop": tuple(drop or ()), "header": header, "delimiter": delimiter}
+        reading: dict[str, Any] = {
+            "format": format,
+            "target": target,
+            "weight": weight,
+            "drop": tuple(drop or ()),
+            "header": header,
+            "delimiter": delimiter,
+        }
         reading |= {"categorical": tuple(categorical or ()), "decimal": decimal, "bits": bits, "skip_bad": skip_bad or None}
         refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "positive": positive}
         learned(data, intervals, reading, refused, learner, passes, predictions, save, report, json, quiet)

@@ -78,18 +78,15 @@ class Comparison(Sequence):
             said = f"after {self.rounds:,} rounds nobody can say whether {a} or {b} is better"
         else:
             said = f"{self.better} is better, as seen at every moment after round {self.decided:,}"
-        lines = [said, f"  mean loss of {a} minus that of {b}: {self.difference:.6g}, in [{low:.6g}, {high:.6g}] but for an error of {self.alpha:g}"]
+        lines = [
+            said,
+            f"  mean loss of {a} minus that of {b}: {self.difference:.6g}, in [{low:.6g}, {high:.6g}] but for an error of {self.alpha:g}",
+        ]
         return "\n".join([*lines, *(f"  rests on: {assumption.statement}" for assumption in self.assumptions)])
 
 
 def compare(
-    losses_a: Any,
-    losses_b: Any,
-    *,
-    bound: float | None = None,
-    sizes: Any = None,
-    alpha: float = 0.05,
-    names: tuple[str, str] = ("a", "b"),
+    losses_a: Any, losses_b: Any, *, bound: float | None = None, sizes: Any = None, alpha: float = 0.05, names: tuple[str, str] = ("a", "b")
 ) -> Comparison:
     """The difference of two predictors' losses, round by round, with an interval that is valid at every moment at once.
 

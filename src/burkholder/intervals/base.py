@@ -61,9 +61,17 @@ class Banded(OnlineLearner):
     `aim` makes the argument it was made with.
     """
 
-    played: int
-    aimed: list[float]
-    aim: Callable[[list[float]], Any]
+    @property
+    @abstractmethod
+    def played(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def aimed(self) -> list[float]: ...
+
+    @staticmethod
+    @abstractmethod
+    def aim(saved: list[float]) -> Any: ...
 
     def __init__(self, levels: tuple[float, ...], trackers: int, model: Any, learns: bool, max_pending: int) -> None:
         super().__init__(max_pending)
@@ -80,7 +88,9 @@ class Banded(OnlineLearner):
         """What is played now for every row, as `_settle` takes it, one row each."""
 
     @abstractmethod
-    def _settle(self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int) -> None:
+    def _settle(
+        self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int
+    ) -> None:
         """Enter a round that was played."""
 
     @abstractmethod

@@ -40,7 +40,8 @@ class BandCertificate(Certificate):
     def _realised(self, whom: Any) -> float:
         if not self.rounds:
             return 0.0
-        each = book.against(self.entries, self.levels, *whom, self.rounds)
+        shifts, radius = whom
+        each = book.against(self.entries, self.levels, shifts, radius, self.rounds)
         total = self.unit * book.total(each)
         return total + (more(abs(total)) - abs(total)) + 5e-324
 

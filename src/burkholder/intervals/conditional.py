@@ -37,7 +37,10 @@ class Rows(NamedTuple):
         """The same rows with these dense features in front."""
         n, extra = features.shape
         if n == 1:
-            indices, values = self.indices[int(self.indptr[0]) : int(self.indptr[1])], self.values[int(self.indptr[0]) : int(self.indptr[1])]
+            indices, values = (
+                self.indices[int(self.indptr[0]) : int(self.indptr[1])],
+                self.values[int(self.indptr[0]) : int(self.indptr[1])],
+            )
             ends = np.array([0, extra + len(indices)])
             return Rows(ends, np.concatenate([np.arange(extra), indices + extra]), np.concatenate([features[0], values]))
         lengths = np.diff(self.indptr)

@@ -50,8 +50,6 @@ class Intervals(Banded):
     True
     """
 
-    played = 3
-
     def __init__(self, coverage: float = 0.9, *, model: Any = None, learns: bool = True, max_pending: int = MAX_PENDING) -> None:
         if isinstance(coverage, bool) or not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
             raise BadInput("coverage", coverage, "give a number strictly between 0 and 1")
@@ -59,6 +57,10 @@ class Intervals(Banded):
         tail = 0.5 * (1.0 - self.coverage)
         super().__init__((tail, 1.0 - tail), 1, model, learns, max_pending)
         self.sums = np.zeros(4)
+
+    @property
+    def played(self) -> int:
+        return 3
 
     @property
     def aimed(self) -> list[float]:
@@ -76,7 +78,9 @@ class Intervals(Banded):
     def _shown(self, outer: np.ndarray) -> tuple[float, float]:
         return float(outer[LOW]), float(outer[HIGH])
 
-    def _settle(self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int) -> None:
+    def _settle(
+        self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int
+    ) -> None:
         _learns(self.accounts[0], self.book, self.sums, self.levels, outer, quantiles, width, centre, y, weight, at, late)
 
     def _sweep(self, quantiles: np.ndarray, width: np.ndarray, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Stretch:

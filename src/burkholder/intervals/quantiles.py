@@ -66,7 +66,9 @@ class Quantiles(Banded):
     def _shown(self, outer: np.ndarray) -> np.ndarray:
         return outer[len(self.levels) :].copy()
 
-    def _settle(self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int) -> None:
+    def _settle(
+        self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int
+    ) -> None:
         _learns(self.accounts, self.book, self.levels, outer, quantiles, width, centre, y, weight, at, late)
 
     def _sweep(self, quantiles: np.ndarray, width: np.ndarray, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Stretch:
@@ -87,7 +89,10 @@ class Quantiles(Banded):
     def certificate(self) -> QuantilesCertificate:
         """Coverage and regret of every level, and of all together."""
         with self._lock:
-            said = [coverage_line(*pair, f"labels lay at or below the {pair[1]:g} quantile in") for pair in zip(self.accounts, self.levels.tolist())]
+            said = [
+                coverage_line(*pair, f"labels lay at or below the {pair[1]:g} quantile in")
+                for pair in zip(self.accounts, self.levels.tolist())
+            ]
             radius = self.inside.largest
             return QuantilesCertificate(
                 learner="quantiles",

@@ -16,7 +16,21 @@ from burkholder.intervals.base import Given, Memo
 from burkholder.intervals.conditional import NAMES, Asked
 from burkholder.intervals.windows import KINDS, LENGTHS
 from burkholder.learning.saved import State
-from burkholder.learning.schema import LARGEST, Array, Schema, all_of, check_header, check_plays, limit, name, number, one_of, text, truth, whole
+from burkholder.learning.schema import (
+    LARGEST,
+    Array,
+    Schema,
+    all_of,
+    check_header,
+    check_plays,
+    limit,
+    name,
+    number,
+    one_of,
+    text,
+    truth,
+    whole,
+)
 from burkholder.learning.tickets import Played
 
 VERSION = 1

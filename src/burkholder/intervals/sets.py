@@ -223,7 +223,9 @@ class PredictionSets(OnlineLearner):
         """The learner that `state_dict` described."""
         check_header(header, _HEADER)
         self = cls(header["coverage"], max_pending=header["max_pending"])
-        low = np.where(np.isin(np.arange(tracker.SLOTS), (tracker.WEIGHT_REST, tracker.COVERED_REST, tracker.LOW, tracker.HIGH)), -LARGEST, 0.0)
+        low = np.where(
+            np.isin(np.arange(tracker.SLOTS), (tracker.WEIGHT_REST, tracker.COVERED_REST, tracker.LOW, tracker.HIGH)), -LARGEST, 0.0
+        )
         described = {
             "account": Array((tracker.SLOTS,), low=low),
             "book": Array((book.ROWS, 1)),
@@ -231,7 +233,10 @@ class PredictionSets(OnlineLearner):
             "ring": Array(self.windows.ring.shape),
             "met": Array((1,), "<i8", low=0, high=2**53),
         }
-        rounds = ("account: rounds that are not whole", lambda a: bool(a["met"][0] <= a["account"][tracker.ROUNDS] == np.floor(a["account"][tracker.ROUNDS])))
+        rounds = (
+            "account: rounds that are not whole",
+            lambda a: bool(a["met"][0] <= a["account"][tracker.ROUNDS] == np.floor(a["account"][tracker.ROUNDS])),
+        )
         Schema(described, (rounds,)).check(arrays)
         self.account, self.book, self.sums = (np.array(arrays[key], float) for key in ("account", "book", "sums"))
         self.windows.ring, self.windows.met = np.array(arrays["ring"], float), np.array(arrays["met"], np.int64)
