@@ -74,8 +74,8 @@ def one_series(name: str, rounds: int) -> list[dict[str, float]]:
             "target": coverage,
         }
         listed = ", ".join(f"{peer} {score / scores[best]:.3f}" for peer, score in sorted(scores.items(), key=lambda item: item[1]))
-        print(f"{name:14} {coverage:.2f}  ÷ best ({best}): {row['ratio']:.3f}, own forecast {row['own']:.3f}; coverage {row['coverage']:.4f}"
-              f" (after 2,000: {row['late']:.4f}, promised ±{row['bound']:.4f}); worst {WINDOW}: off by {row['window']:.3f}, peers"
+        print(f"{name:14} {coverage:.2f}  ÷ best ({best}): {row['ratio']:.3f}, own forecast {row['own']:.3f}; coverage"
+              f" {row['coverage']:.4f} (after 2,000: {row['late']:.4f}, promised ±{row['bound']:.4f}); worst {WINDOW}: off by {row['window']:.3f}, peers"
               f" {row['windows']:.3f} on average, {row['best window']:.3f} best", flush=True)  # fmt: skip
         print(f"    peers: {listed}", flush=True)
         out.append(row)
@@ -100,7 +100,8 @@ def series(only: str | None, rounds: int, names: str | None) -> None:
         print(f"   coverage after 2,000 rounds off by at most {max(after, default=math.nan):.4f}; promise broken: "
               f"{sum(abs(r['coverage'] - r['target']) > r['bound'] for r in rows)} times")  # fmt: skip
         print(f"   worst {WINDOW} rounds off by {np.mean([r['window'] for r in rows]):.3f} on average, peers "
-              f"{np.mean([r['windows'] for r in rows]):.3f}, the best peer of each {np.mean([r['best window'] for r in rows]):.3f}")  # fmt: skip
+              f"{np.mean([r['windows'] for r in rows]):.3f}, the best peer of each "
+              f"{np.mean([r['best window'] for r in rows]):.3f}")  # fmt: skip
 
 
 def adversary(rounds: int) -> None:

@@ -8,7 +8,8 @@ has mean at most 1 when m_t is the mean of x_t given the past (`exp(z − ψ(1)d
 as the mean of λ(x − μ̂) only makes it smaller). By Ville's inequality F ≥ 1/α happens with probability at most α, ever. A larger h
 only lowers F: the range may grow while one goes on, as long as it is known before each value.
 
-The masses fall like a power of k: a hundred values need the largest rates, and a hundred times more cost only a logarithm.
+Most of the mass is spread evenly over λ itself, as conjugate mixtures have it: a few hundred values need the largest rates. The rest
+falls like a power of k, so that a hundred times more values cost only a logarithm.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import math
 
 import numpy as np
 
-ATOMS = 80
-SHRINK = 2.0**-0.5  # from one rate to the next
-TOP = 0.6  # the largest rate, times the first range
-DECAY = 1.6  # π_k ∝ (k + 1)^−DECAY
+ATOMS = 160
+TOP, SHRINK = 0.9, 2.0**-0.25  # the largest rate, times the first range; and from one rate to the next
+EVEN = 0.85  # the mass that is even over λ
 
 RATES = TOP * SHRINK ** np.arange(ATOMS)
-_POWERS = np.arange(1, ATOMS + 1) ** -DECAY
-LOG_MASSES = np.log(_POWERS / _POWERS.sum()) - 1e-12  # rounding never lifts their sum above 1
+_TAIL = (0.5 * np.arange(ATOMS) + 4.0) ** -2.0
+# rounding never lifts their sum above 1
+LOG_MASSES = np.log(EVEN * RATES / RATES.sum() + (1.0 - EVEN) * _TAIL / _TAIL.sum()) - 1e-12
 
 
 def psi(z: np.ndarray) -> np.ndarray:
