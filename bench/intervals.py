@@ -75,7 +75,8 @@ def one_series(name: str, rounds: int) -> list[dict[str, float]]:
         }
         listed = ", ".join(f"{peer} {score / scores[best]:.3f}" for peer, score in sorted(scores.items(), key=lambda item: item[1]))
         print(f"{name:14} {coverage:.2f}  ÷ best ({best}): {row['ratio']:.3f}, own forecast {row['own']:.3f}; coverage"
-              f" {row['coverage']:.4f} (after 2,000: {row['late']:.4f}, promised ±{row['bound']:.4f}); worst {WINDOW}: off by {row['window']:.3f}, peers"
+              f" {row['coverage']:.4f} (after 2,000: {row['late']:.4f}, promised ±{row['bound']:.4f}); worst {WINDOW}: off by"
+              f" {row['window']:.3f}, peers"
               f" {row['windows']:.3f} on average, {row['best window']:.3f} best", flush=True)  # fmt: skip
         print(f"    peers: {listed}", flush=True)
         out.append(row)

@@ -140,7 +140,7 @@ def _own_schema(learner: Any) -> Schema:
         "met": Array((1,), "<i8", low=0, high=2**53),
     }
     if hasattr(learner, "sums"):
-        described["sums"] = Array((4,))
+        described["sums"] = Array((4,), low=np.array([0.0, -LARGEST, 0.0, -LARGEST]))
     return Schema(
         described,
         (
@@ -172,11 +172,22 @@ def _check_plays(header: dict[str, Any], arrays: Any, learner: Any, rounds: int)
     length = 7 + lags.FEATURES + len(learner.levels) * (len(NAMES) + 2) + outer
     plays = {key: array for key, array in arrays.items() if key.startswith("pending.")}
     described = {f"pending.{play[0]}": Array((length,)) for play in header["pending"]}
-    Schema(described).check({key: np.where(np.isnan(row), 0.0, row) if row.dtype.kind == "f" else row for key, row in plays.items()})
+    Schema(described).check({key: _awake(row, len(learner.levels)) for key, row in plays.items()})
     for id, _, _, _ in header["pending"]:
         memo = _memo(np.asarray(arrays[f"pending.{id}"], float), len(learner.levels), False)
         if not (memo.asked.spread > 0.0 and memo.asked.scale >= 0.0 and memo.asked.width >= 0.0 and memo.weight >= 0.0):
             raise BadInput(f"array 'pending.{id}'", "sizes", "they are not below 0")
+
+
+def _awake(numbers: np.ndarray, levels: int) -> np.ndarray:
+    """A play with 0 in place of the experts that were asleep: only forecasts may be no number."""
+    if numbers.dtype.kind != "f" or numbers.ndim != 1:
+        return numbers
+    start = 7 + lags.FEATURES
+    out = numbers.copy()
+    part = out[start : start + levels * len(NAMES)]
+    part[np.isnan(part)] = 0.0
+    return out
 
 
 def _row(value: Any) -> bool:

@@ -228,8 +228,8 @@ class PredictionSets(OnlineLearner):
         )
         described = {
             "account": Array((tracker.SLOTS,), low=low),
-            "book": Array((book.ROWS, 1)),
-            "sums": Array((2,)),
+            "book": Array((book.ROWS, 1), low=np.where(np.isin(np.arange(book.ROWS), _SIGNED), -LARGEST, 0.0)[:, None]),
+            "sums": Array((2,), low=np.array([0.0, -LARGEST])),
             "ring": Array(self.windows.ring.shape),
             "met": Array((1,), "<i8", low=0, high=2**53),
         }
@@ -274,6 +274,7 @@ class SetsCertificate(BandCertificate):
         return {**self.coverages[0], "mean_size": None if math.isnan(self.mean_size) else self.mean_size}
 
 
+_SIGNED = (book.LOSS_REST, book.LEAN, book.LEAN_REST)
 _HEADER = {
     "version": one_of(1),
     "coverage": lambda value: number(value) and 0.0 < value < 1.0,
