@@ -171,7 +171,8 @@ def _sets() -> tuple[bytes, Use]:
     for t in range(9):
         learner.update({"a": 0.5, "b": 0.3, "c": 0.2}, "abc"[t % 3])
     learner.play({"a": 0.9, "b": 0.1})
-    return storage.pack(learner), Use(predicting({"a": 1.0}), learning({"a": 0.6, "d": 0.4}, "d"), revealing("a"), comparators=([0.5],))
+    steps = (lambda other: other.predict({"a": 1.0}), learning({"a": 0.6, "d": 0.4}, "d"), revealing("a"))
+    return storage.pack(learner), Use(*steps, comparators=([0.5],))
 
 
 def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:

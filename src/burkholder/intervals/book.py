@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from burkholder.learning.rounding import UNIT, above, add, lost, more
+from burkholder.learning.schema import within_sizes
 from burkholder.machine.compiling import register_jitable
 
 # Rows of the array; one column a level. A sum, its correction, and the sum of sizes.
@@ -45,6 +46,14 @@ def enter(book, k, level, played, centre, y, weight):
     add(book[:, k], LEAN, LEAN_REST, term)
     book[LEAN_SIZE, k] += abs(term)
     return paid
+
+
+def possible(book: np.ndarray) -> bool:
+    """Whether these may be the sums of a stream: corrections small, losses no less than 0, leanings no larger than their sizes."""
+    loss, rest = book[LOSS], book[LOSS_REST]
+    lean = np.stack([book[LEAN], book[LEAN_REST], book[LEAN_SIZE]])
+    small = (np.abs(rest) <= 1e-6 * loss + 1e-300).all() and (book[[LOSS, LEAN_SIZE, ABOVE, UNDER]] <= 1e250).all()
+    return bool(small and within_sizes(lean))
 
 
 def against(book: np.ndarray, levels: np.ndarray, shifts: np.ndarray | None, radius: float, rounds: int) -> np.ndarray:

@@ -144,21 +144,16 @@ def _own_schema(learner: Any) -> Schema:
     return Schema(
         described,
         (
-            ("accounts: rounds that are not whole, or differ", lambda a: _counts(a["accounts"])),
-            ("accounts: more was covered than there was", lambda a: _covered(a["accounts"])),
+            ("accounts: not those of a stream", lambda a: tracker.possible(a["accounts"])),
+            ("book: not that of a stream", lambda a: book.possible(a["book"])),
+            ("sums: corrections larger than what they correct", lambda a: "sums" not in a or _small(a["sums"])),
             ("lags, met: more labels than rounds", lambda a: _labels(a)),
         ),
     )
 
 
-def _counts(accounts: np.ndarray) -> bool:
-    rounds = accounts[:, tracker.ROUNDS]
-    return bool((rounds == np.floor(rounds)).all() and (rounds == rounds[0]).all() and rounds[0] <= 2.0**53)
-
-
-def _covered(accounts: np.ndarray) -> bool:
-    slack = 1e-9 * accounts[:, tracker.WEIGHT]
-    return bool((accounts[:, tracker.COVERED] <= accounts[:, tracker.WEIGHT] + slack).all())
+def _small(sums: np.ndarray) -> bool:
+    return bool((np.abs(sums[1::2]) <= 1e-6 * sums[::2] + 1e-300).all() and (sums <= 1e250).all())
 
 
 def _labels(arrays: Any) -> bool:
@@ -173,10 +168,11 @@ def _check_plays(header: dict[str, Any], arrays: Any, learner: Any, rounds: int)
     plays = {key: array for key, array in arrays.items() if key.startswith("pending.")}
     described = {f"pending.{play[0]}": Array((length,)) for play in header["pending"]}
     Schema(described).check({key: _awake(row, len(learner.levels)) for key, row in plays.items()})
+    most = float(arrays["accounts"][0, tracker.WEIGHT]) * (1.0 + 1e-6)
     for id, _, _, _ in header["pending"]:
         memo = _memo(np.asarray(arrays[f"pending.{id}"], float), len(learner.levels), False)
-        if not (memo.asked.spread > 0.0 and memo.asked.scale >= 0.0 and memo.asked.width >= 0.0 and memo.weight >= 0.0):
-            raise BadInput(f"array 'pending.{id}'", "sizes", "they are not below 0")
+        if not (memo.asked.spread > 0.0 and memo.asked.scale >= 0.0 and memo.asked.width >= 0.0 and 0.0 <= memo.weight <= most):
+            raise BadInput(f"array 'pending.{id}'", "sizes", "they are not below 0, and no weight is above what was learned")
 
 
 def _awake(numbers: np.ndarray, levels: int) -> np.ndarray:

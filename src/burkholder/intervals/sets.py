@@ -233,11 +233,12 @@ class PredictionSets(OnlineLearner):
             "ring": Array(self.windows.ring.shape),
             "met": Array((1,), "<i8", low=0, high=2**53),
         }
-        rounds = (
-            "account: rounds that are not whole",
-            lambda a: bool(a["met"][0] <= a["account"][tracker.ROUNDS] == np.floor(a["account"][tracker.ROUNDS])),
+        rules = (
+            ("account: not that of a stream", lambda a: tracker.possible(a["account"]) and a["met"][0] <= a["account"][tracker.ROUNDS]),
+            ("book: not that of a stream", lambda a: book.possible(a["book"])),
+            ("sums: not those of a stream", lambda a: bool(a["sums"][0] <= 1e250 and abs(a["sums"][1]) <= 1e-6 * a["sums"][0])),
         )
-        Schema(described, (rounds,)).check(arrays)
+        Schema(described, rules).check(arrays)
         self.account, self.book, self.sums = (np.array(arrays[key], float) for key in ("account", "book", "sums"))
         self.windows.ring, self.windows.met = np.array(arrays["ring"], float), np.array(arrays["met"], np.int64)
         self.windows.rebuild()
@@ -247,8 +248,8 @@ class PredictionSets(OnlineLearner):
         self._tickets.issued = header["tickets"]
         for id, when, memo, classes, p in header["pending"]:
             row = self._read(dict(zip(classes, p)))
-            if len(row.classes) != len(p) or len(classes) != len(p):
-                raise BadInput("header 'pending'", id, "one probability a class")
+            if len(row.classes) != len(p) or len(classes) != len(p) or not 0.0 <= memo[2] <= self.account[tracker.WEIGHT] * (1.0 + 1e-6):
+                raise BadInput("header 'pending'", id, "one probability a class, and a weight that was learned before it")
             self._tickets.waiting[id] = Played(row, Memo(*map(float, memo)), when)
         return self
 

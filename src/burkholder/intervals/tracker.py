@@ -68,6 +68,16 @@ def settle(account, score, width, slack, covered, weight, played_at, late):
         account[UNGUIDED] += weight
 
 
+def possible(accounts: np.ndarray) -> bool:
+    """Whether these may be accounts of one stream: whole and equal counts, small corrections, no more covered than there was."""
+    a = np.atleast_2d(accounts).T
+    rounds = a[ROUNDS]
+    counted = (rounds == np.floor(rounds)).all() and (rounds == rounds[0]).all() and rounds[0] <= 2.0**53 and (a[LATE] <= rounds).all()
+    rests = (np.abs(a[[WEIGHT_REST, COVERED_REST]]) <= 1e-6 * a[WEIGHT] + 1e-300).all() and (a[WEIGHT] <= 1e250).all()
+    most = a[WEIGHT] * (1.0 + 1e-6)
+    return bool(counted and rests and (a[[COVERED, OVERRUN, UNGUIDED, GAINED, LOST]] <= most).all() and (a[[LOW, HIGH]] <= LARGEST).all())
+
+
 def reach(size: float) -> float:
     """G: how far the surplus can be while scores are no larger than `size`, rounded up.
 
