@@ -108,26 +108,32 @@ def series(only: str | None, rounds: int, names: str | None) -> None:
 def adversary(rounds: int) -> None:
     """Scores chosen against the tracker, within a range: the deviation reached, and the one promised."""
     from burkholder.intervals import tracker
+    from burkholder.machine.compiling import compiled
 
-    for level in (0.8, 0.9, 0.95):
+    settle, correction, surplus = tracker.settle, tracker.correction, tracker.surplus
+
+    @compiled
+    def attack(account, level, size, way, rounds):  # type: ignore[no-untyped-def]
+        for _ in range(rounds):
+            q = correction(surplus(account, level))
+            # 0: as far out as it goes; 1: as deep inside; 2: just out of reach while that is possible, then deep inside
+            score = size if way == 0 else (-size if way == 1 else (min(size, q + 1e-9) if q < size else -size))
+            settle(account, score, 1.0, 0.0, score <= q, 1.0, account[0] + account[1], 0)
+
+    steps = [1] * 2000 + [max(1, rounds // 1000)] * 998
+    for level in COVERAGES:
         for size in (1.0, 5.0, 50.0):
-            for sign in (1.0, -1.0):
-                account, closest = tracker.empty(), 0.0
-                broken = 0
-                for t in range(1, rounds + 1):
-                    g = tracker.surplus(account, level)
-                    q = tracker.correction(g)
-                    at = account[tracker.WEIGHT] + account[tracker.WEIGHT_REST]
-                    score = sign * size  # as far as it goes: missed while q < size, or covered while q >= -size
-                    tracker.settle(account, score, 1.0, 0.0, score <= q, 1.0, at, 0)
-                    if t < 3000 or t == rounds:
-                        promised = tracker.promise(account, level)
-                        off = tracker.coverage(account) - level
-                        broken += not -promised.low <= off <= promised.high
-                        side = promised.low if sign > 0 else promised.high
-                        if t > 30 and side < (level if sign > 0 else 1 - level):
-                            closest = max(closest, abs(off) / side)
-                print(f"level {level:.2f}, scores {sign * size:+g} widths, {rounds:,} rounds: promise broken {broken} times; "
+            for way, words in enumerate(("far outside", "deep inside", "just outside, then deep inside")):
+                account, broken, closest, t = tracker.empty(), 0, 0.0, 0
+                for step in steps:
+                    attack(account, level, size, way, step)
+                    t += step
+                    promised, off = tracker.promise(account, level), tracker.coverage(account) - level
+                    broken += not -promised.low <= off <= promised.high
+                    if t > 30:
+                        sides = ((-off, promised.low, level), (off, promised.high, 1.0 - level))
+                        closest = max([closest, *(reached / side for reached, side, most in sides if side < 0.999 * most)])
+                print(f"level {level:.2f}, scores within {size:g} widths, {words}: {t:,} rounds, promise broken {broken} times; "
                       f"the adversary reached {closest:.2f} of it", flush=True)  # fmt: skip
 
 
