@@ -95,6 +95,12 @@ def models(**more: Any) -> ModelExperts:
     return ModelExperts(named, careful=True, **more)
 
 
+def around() -> Kind:
+    forms = {"dict": FEATURES["dict"]}
+    bad = ({"f1": 1.0}, {"f0": math.nan}, {"f0": "x"}, "row", None)
+    return Kind(lambda **more: bk.Intervals(0.8, model="f0", **more), REAL, forms, bad, (math.nan, math.inf, "x", None))
+
+
 PAIRS = [(f"u{t % 4}", t * t % 5) for t in range(N)]
 STARS = [float(1 + (3 * t) % 5) for t in range(N)]
 ENTRIES = [(t % 3, t % 2, 1.0 if t % 4 else -0.5) for t in range(N)]
@@ -148,6 +154,9 @@ KINDS: dict[str, Kind] = {
     },
     "experts, pinball": experts(lambda **more: Experts("pinball", quantile=0.9, **more)),
     "models": Kind(models, REAL, {"dict": FEATURES["dict"]}, (), (math.nan, "x", None), careful=("models",)),
+    "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
+    "intervals around a column": around(),
+    "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),

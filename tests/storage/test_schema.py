@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burkholder import storage
+from burkholder import Intervals, storage
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.learning.schema import Array, Schema, check_header, count, index, like, names, steady, whole
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from robust import LINES, survey
-from robust_models import _audit, _auto, _experts, _learner, _matrix, _ratings, mended, opened
+from robust_models import _audit, _auto, _bands, _experts, _learner, _matrix, _ratings, _sets, mended, opened
 
 KINDS = {
     "audit": _audit,
@@ -31,6 +31,8 @@ KINDS = {
     "ratings": _ratings,
     "sign flip": lambda: _ratings(strategy="sign-flip", rate="lowering", radius=2.0),
     "matrix": lambda: _matrix((4, 3), False, radius=1.0),
+    "intervals": lambda: _bands(Intervals, 0.8, model=1),
+    "sets": _sets,
 }
 
 

@@ -12,6 +12,8 @@ import typer
 COMMANDS: dict[str, tuple[str, str]] = {
     "learn": ("learn", "learn"),
     "experts": ("experts", "experts"),
+    "intervals": ("intervals", "intervals"),
+    "compare": ("compare", "compare"),
     "complete": ("complete", "complete"),
     "audit": ("audit", "audit"),
     "bound": ("bound", "bound"),

@@ -52,6 +52,9 @@ def learn(
     checkpoint_every: Annotated[
         int | None, typer.Option(help="Also save after every so many rows, so that a killed run can be taken up again.")
     ] = None,
+    intervals: Annotated[
+        float | None, typer.Option(help="Also say low and high of every row, such that this share of the targets lies between them.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with charts of the run here (.html).")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line and no summary.")] = False,
@@ -59,6 +62,23 @@ def learn(
     """Learn from a stream: predict each row before learning it, and certify the regret."""
     from burkholder.cli.console import emit, say
     from burkholder.cli.session import Session, shipped
+
+    if intervals is not None:
+        from burkholder.cli.banding import learned
+
+        reading: dict[str, Any] = {
+            "format": format,
+            "target": target,
+            "weight": weight,
+            "drop": tuple(drop or ()),
+            "header": header,
+            "delimiter": delimiter,
+        }
+        reading |= {"categorical": tuple(categorical or ()), "decimal": decimal, "bits": bits, "skip_bad": skip_bad or None}
+        refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "positive": positive}
+        learned(data, intervals, reading, refused, learner, passes, predictions, save, report, json, quiet)
+        return
+
     from burkholder.storage.checkpoints import Checkpoints
 
     recorder = None

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from burkholder.errors import BadInput
 from burkholder.sklearn.estimator import StreamEstimator, padded_weights
 
 
@@ -21,6 +22,7 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
     options : further options of the learner and the loss, such as {"radius": 10.0, "quantile": 0.9}
     intercept : whether to add a constant feature
     passes : how often `fit` goes through the rows, in the order given (`partial_fit` goes once)
+    interval : the share of targets that shall lie between the ends that `predict_interval` says; None: no intervals
 
     Attributes
     ----------
@@ -36,21 +38,31 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
     (True, (3,))
     >>> model.certificate_.rounds
     1500
+    >>> model = BurkholderRegressor(interval=0.9).fit(X, X[:, 0] + np.random.default_rng(1).standard_normal(300))
+    >>> model.predict_interval(X[:2]).shape
+    (2, 2)
     """
 
     def __init__(
-        self, learner: str = "auto", loss: str = "squared", options: dict[str, Any] | None = None, intercept: bool = True, passes: int = 1
+        self,
+        learner: str = "auto",
+        loss: str = "squared",
+        options: dict[str, Any] | None = None,
+        intercept: bool = True,
+        passes: int = 1,
+        interval: float | None = None,
     ) -> None:
         super().__init__(learner, loss, options, intercept, passes)
+        self.interval = interval
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderRegressor:
         """Start afresh and learn the rows, `passes` times."""
         self._check_settings()
         rows, targets, weight = self._rows_and_targets(X, y, sample_weight, reset=True, y_numeric=True)
-        learner = self._open()
+        learner, bands = self._open(), self._open_bands()
         for _ in range(self.passes):
-            self._feed(learner, rows, np.asarray(targets, float), weight)
-        self.learner_, self.n_iter_ = learner, int(self.passes)
+            self._teach(learner, bands, rows, np.asarray(targets, float), weight)
+        self.learner_, self.bands_, self.n_iter_ = learner, bands, int(self.passes)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderRegressor:
@@ -58,10 +70,36 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
         first = not hasattr(self, "learner_")
         self._check_settings()
         rows, targets, weight = self._rows_and_targets(X, y, sample_weight, reset=first, y_numeric=True)
-        learner = self._open() if first else self.learner_
-        self._feed(learner, rows, np.asarray(targets, float), weight)
-        self.learner_, self.n_iter_ = learner, 1
+        learner, bands = (self._open(), self._open_bands()) if first else (self.learner_, self.bands_)
+        self._teach(learner, bands, rows, np.asarray(targets, float), weight)
+        self.learner_, self.bands_, self.n_iter_ = learner, bands, 1
         return self
+
+    def _open_bands(self) -> Any:
+        """Intervals around the learner's forecast, which stands at the first place of their rows."""
+        if self.interval is None:
+            return None
+        from burkholder.intervals.learner import Intervals
+
+        return Intervals(self.interval, model=0)
+
+    def _teach(self, learner: Any, bands: Any, rows: Any, targets: np.ndarray, weight: Any) -> None:
+        if bands is None:
+            self._feed(learner, rows, targets, weight)
+            return
+        bands.check_labels(targets)  # before the learner learns what they could not
+        rows.sort_indices()
+        yhat = learner.run_batch(rows.indptr, rows.indices, rows.data, targets, weight)
+        bands.run_batch(*_beside(yhat, rows), targets, weight)
+
+    def predict_interval(self, X: Any) -> np.ndarray:
+        """(low, high) of every row, around its prediction; needs `interval`."""
+        rows = self._fitted_rows(X)
+        if self.bands_ is None:
+            raise BadInput("interval", None, "say which share of the targets shall lie in their intervals, such as interval=0.9")
+        rows.sort_indices()
+        indptr, indices, values = _beside(self._ask(self.learner_, rows), rows)
+        return np.asarray(self.bands_.predict_rows(indptr, indices, values))
 
     def predict(self, X: Any) -> np.ndarray:
         """ŷ for every row."""
@@ -87,3 +125,10 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
     def _weights(self) -> tuple[float, np.ndarray]:
         check_is_fitted(self, "learner_")
         return padded_weights(self.learner_, self.n_features_in_)
+
+
+def _beside(yhat: np.ndarray, rows: Any) -> Any:
+    """The rows with the forecast in front."""
+    from burkholder.intervals.conditional import Rows
+
+    return Rows(rows.indptr.astype(np.int64), rows.indices, np.asarray(rows.data, float)).behind(np.asarray(yhat, float)[:, None])

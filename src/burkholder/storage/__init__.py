@@ -20,8 +20,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "Auto": ("burkholder.auto", "Auto"),
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
+    "Intervals": ("burkholder.intervals.learner", "Intervals"),
+    "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
+    "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
+    "Confidence": ("burkholder.confidence.sequence", "Confidence"),
     "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
