@@ -18,6 +18,7 @@ from burkholder.cli.experts import experts as command
 from burkholder.cli.forecasts import read_forecasts
 from burkholder.errors import BadInput, BadLine, BurkholderError
 from burkholder.experts import Experts, ModelExperts, best_mixture
+from burkholder.experts.beside import LANES
 
 
 def rows(n=300, seed=0):
@@ -60,11 +61,11 @@ def test_models_of_every_kind_are_aggregated():
         paid.append((models.predict(line) - y[t]) ** 2)
         models.update(line, y[t])
     certificate = models.certificate()
-    assert {name for name, met in zip(certificate.names, certificate.met) if met} == {"mean", "river", "scikit", "rule"}
+    assert {name for name, met in zip(certificate.names, certificate.met) if met} == {"mean", "river", "scikit", "rule", *LANES}
     assert np.mean(paid) == pytest.approx(models.certificate().mean_loss)
     assert np.mean(paid[150:]) < 0.1
     weights = models.experts.weights(models.forecasts(line))
-    assert max(weights, key=weights.get) == "rule" and weights["silent"] == weights["mad"] == 0.0
+    assert max(models.models, key=weights.get) == "rule" and weights["silent"] == weights["mad"] == 0.0
     assert models.certificate().realised("rule") >= sum(paid) - sum((3 * x[:, 0] - x[:, 1] - y) ** 2) - 1e-9
 
 
@@ -141,7 +142,7 @@ def test_command_prints_what_the_library_computes(tmp_path):
     assert data["experts"] == ["a", "b"] and data["left_out"] == ["day", "group"]
     assert "Columns left out: day." in RUNNER.invoke(app, [file, "--target", "load"]).stdout
     saved = np.loadtxt(tmp_path / "w.csv", delimiter=",", skiprows=1)
-    assert saved.shape == (200, 2) and np.allclose(saved.sum(axis=1), 1.0)
+    assert saved.shape == (200, 2 + len(LANES)) and np.allclose(saved.sum(axis=1), 1.0)
     assert (tmp_path / "w.png").stat().st_size > 1000
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from burkholder import losses
 from burkholder.experts import METHODS, Experts, ModelExperts
+from burkholder.experts.beside import LANES
 
 LOSSES = [
     ("absolute", {}),
@@ -150,8 +151,9 @@ def test_cancellation_is_survived(kind, attack, loss, options):
     x = np.array([round[0] for round in rounds])
     weight = np.array([round[2] for round in rounds])
     run = learner.run(x, y, weight, trace=7)
+    said = np.hstack([run.details["forecasts"], run.details["lanes"]])
     for t in range(len(y)):
-        watch.book(float(run.predictions[t]), dict(zip("012", x[t].tolist())), y[t], weight[t])
+        watch.book(float(run.predictions[t]), dict(zip(learner.columns, said[t].tolist())), y[t], weight[t])
     certificate = watch.check()
     assert run.trace["realised"][-1] == certificate.realised() == run.certificate.realised()
     assert run.mean_loss == pytest.approx(certificate.mean_loss, rel=1e-14, abs=0.0)
@@ -204,7 +206,7 @@ def test_late_labels_void_the_promise_and_nothing_else():
     rows = rng.normal(size=(30, 3))
     tickets = [learner.play(dict(zip("abc", row))) for row in rows]
     learner.update({"late": 1.0, "a": 0.5}, 2.0)  # an expert met meanwhile was asleep then
-    watch.book(learner._tally.totals[3], {"a": 0.5, "b": math.nan, "c": math.nan, "late": 1.0}, 2.0, 1.0)
+    watch.book(learner._tally.totals[3], {"a": 0.5, "b": math.nan, "c": math.nan, "late": 1.0}, 2.0, 1.0)  # lanes: no label yet
     for ticket, row in zip(tickets, rows):
         learner.reveal(ticket.id, 3.0)
         watch.book(ticket.prediction, {**dict(zip("abc", row)), "late": math.nan}, 3.0, 1.0)
@@ -283,7 +285,8 @@ def test_models_answer_for_their_regret_exactly():
     for t in range(25):
         weight = 0.1 + t % 3
         said = {"up": t * 0.1, "down": -t * 0.3, "asleep": math.nan}
-        yhat = models.predict(float(t))
-        models.update(float(t), 0.2 * t, weight)
-        watch.book(yhat, said, 0.2 * t, weight)
+        ticket = models.play(float(t))
+        full = models._tickets.look(ticket.id).memo[1][0]
+        models.reveal(ticket.id, 0.2 * t, weight)
+        watch.book(ticket.prediction, {**dict(zip(LANES, full.tolist())), **said}, 0.2 * t, weight)
     watch.check()

@@ -11,7 +11,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import regret, stream
+from burkholder.experts import beside, regret, stream
 from burkholder.experts.dispatch import RULES, turned
 from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
@@ -86,9 +86,10 @@ class ExpertsCertificate(Certificate):
         return above(self.promise.tracking(switches, self.rounds), self.hidden)
 
 
-def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], limit: float) -> ExpertsCertificate:
-    """The certificate of a state and its tally; arrays are copied, so that it does not move afterwards."""
-    rule, totals, first = RULES[type(state)], tally.totals, tally.outside.size
+def certify(parts: Any, loss: Any, names: tuple[str, ...], limit: float) -> ExpertsCertificate:
+    """The certificate of a learner's parts; arrays are copied, so that it does not move afterwards."""
+    state, tally, more = parts
+    rule, totals, first = RULES[type(state)], tally.totals, beside.width(more)
     gains, mixtures = np.roll(regret.against_mixtures(tally, loss), -first), rule.mixtures(state)
     alone = None if mixtures else np.roll(regret.against_experts(tally, loss), -first)
     certificate = ExpertsCertificate(

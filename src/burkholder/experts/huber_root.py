@@ -3,7 +3,7 @@
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
 forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
-    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
+    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),
 
 1. ŷ is the root of Σ W_kαj z_kj(ŷ) = 0: monotone in ŷ, hence inside the hull of the forecasts;
 2. W ← W·(1 + (δ̃/L_t)·z_kj(ŷ)), δ̃ = clip(δ, ±L_t);
@@ -12,7 +12,7 @@ forecasts, L₁ the first slope and L_t the slope limit of the round (known, or 
 The mean of W stays 1 on every path (U = mean W − 1 is the Burkholder function of this generalised
 statistic). Everything is written in the dimensionless z, so no rate overflows at any scale of forecasts
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
-the share (step 3) in its first awake round.
+the share (step 3) in its first awake round. Rates too large for the mean spread so far sleep too: z = 0 there (`scale.lead`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -27,7 +27,22 @@ import numpy as np
 from burkholder.experts.dispatch import Option, Rule, attach
 from burkholder.experts.options import count, shares
 from burkholder.experts.promises import Path, Tilted
-from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
+from burkholder.experts.scale import (
+    FIRST_LIPSCHITZ,
+    FIRST_SPREAD,
+    LIPSCHITZ,
+    SPREAD_ROUNDS,
+    SPREADS,
+    THETA,
+    centre,
+    clip,
+    lead,
+    next_limit,
+    offset,
+    price,
+    rate,
+    spread,
+)
 from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
@@ -39,7 +54,7 @@ class HuberRoot(NamedTuple):
 
     log_w: np.ndarray  # (rates, shares, experts): log W
     shares: np.ndarray  # (shares,): α, the first one 0
-    scale: np.ndarray  # L₁, h, L_t; 0 while unknown
+    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
@@ -55,7 +70,7 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
     (24, 4, 4)
     """
     known = lipschitz > 0.0
-    scale = np.array([lipschitz, 0.0, lipschitz])
+    scale = np.array([lipschitz, 0.0, lipschitz, 0.0, 0.0])
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),
@@ -70,17 +85,17 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
 
 
 @register_jitable
-def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
-    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep."""
+def masses(state: HuberRoot, x: np.ndarray, first: int) -> np.ndarray:
+    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep and rates before the first."""
     rates, shares, experts = state.log_w.shape
     top = -math.inf
-    for k in range(rates):
+    for k in range(first, rates):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
                     top = max(top, state.log_w[k, a, j])
     mass = np.zeros((rates, experts))
-    for k in range(rates):
+    for k in range(first, rates):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
@@ -89,16 +104,16 @@ def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
 
 
 @register_jitable
-def balance(state: HuberRoot, mass: np.ndarray, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
+def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
     """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
     total, slope, size = 0.0, 0.0, 0.0
     rates, experts = mass.shape
     for j in range(experts):
         if math.isnan(x[j]):
             continue
-        lam = rate(0)
+        lam = rate(first)
         r = offset(state, h, yhat, x[j])
-        for k in range(rates):
+        for k in range(first, rates):
             z = lam * r
             if z >= THETA:
                 total += THETA * mass[k, j]
@@ -130,13 +145,14 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
             low, high = min(low, x[j]), max(high, x[j])
     if low == high:
         return low
-    mass = masses(state, x)
+    first = lead(state, h, state.log_w.shape[0])
+    mass = masses(state, x, first)
     # the root if nothing were clipped, as a first guess
     yhat, weight = mean, 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
             pull = 0.0
-            for k in range(mass.shape[0]):
+            for k in range(first, mass.shape[0]):
                 pull += rate(k) * mass[k, j]
             if pull > 0.0:
                 weight += pull
@@ -144,7 +160,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     yhat = min(max(yhat, low), high)
     best, least = yhat, math.inf
     for iteration in range(200):
-        total, slope, size = balance(state, mass, h, x, yhat)
+        total, slope, size = balance(state, mass, first, h, x, yhat)
         if abs(total) < least:
             best, least = yhat, abs(total)
         if abs(total) <= 1e-16 * size:
@@ -178,6 +194,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
     moves = h > 0.0 and limit > 0.0
     seen = min(max(delta, -limit), limit) if moves else 0.0
+    first = lead(state, h, rates) if moves else 0
     worst, missed = np.zeros(rates), 0.0
     for j in range(experts):
         if math.isnan(x[j]):
@@ -188,7 +205,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         if moves:
             r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                z = (seen / limit) * clip(rate(k) * r)
+                z = (seen / limit) * clip(rate(k) * r) if k >= first else 0.0
                 gained = math.log1p(z)
                 for a in range(shares):
                     state.log_w[k, a, j] += gained
@@ -200,6 +217,10 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     state.path_clipped[0] += missed
     if moves and born > 1:
         share(state, born)
+    wide = spread(x)
+    if wide > 0.0:
+        state.scale[SPREADS] += wide
+        state.scale[SPREAD_ROUNDS] += 1.0
     if not state.known:
         if limit == 0.0:
             state.scale[FIRST_LIPSCHITZ] = abs(delta)
@@ -243,7 +264,9 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
 
     While nothing is clipped ŷ is exactly the mean of the forecasts under these weights.
     """
-    mass = masses(state, x)
+    h = state.scale[FIRST_SPREAD]
+    known = h > 0.0 and state.scale[LIPSCHITZ] > 0.0
+    mass = masses(state, x, lead(state, h, state.log_w.shape[0]) if known else 0)
     pull = np.zeros(mass.shape[1])
     for k in range(mass.shape[0]):
         for j in range(mass.shape[1]):

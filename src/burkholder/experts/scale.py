@@ -1,7 +1,8 @@
 """The units that Huber-root and Squint share: rates, offsets and slope limits that never overflow.
 
-A rate is λ_k = 4·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
-(or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1.
+A rate is λ_k = 1024·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
+(or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1. The grid begins far above
+what the first spread asks for, in case it was a large one, and `lead` says where it begins to be of use.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`
+FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
+STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far
 
 
 @register_jitable
@@ -41,14 +43,30 @@ def spread(x: np.ndarray) -> float:
 
 @register_jitable
 def rate(k: int) -> float:
-    """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
-    return math.ldexp(4.0, -k)
+    """λ_k = 1024·2^{−k}, in units of 1/(L₁h)."""
+    return math.ldexp(1024.0, -k)
 
 
 @register_jitable
 def offset(state: Any, h: float, yhat: float, xj: float) -> float:
     """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
     return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
+
+
+@register_jitable
+def lead(state: Any, h: float, rates: int) -> int:
+    """The first rate of use: larger ones would see nothing but the signs of ŷ − x_j, and play a median.
+
+    It follows the mean spread, not the first one. A rate not in use sleeps: its weights stay as they are, and what it missed is
+    in its price.
+    """
+    typical = 1.0
+    if state.scale[SPREAD_ROUNDS] > 0.0:
+        typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((state.scale[SPREADS] / h) / state.scale[SPREAD_ROUNDS])
+    k = 0
+    while k < rates - 1 and rate(k) * typical > STEEPEST:
+        k += 1
+    return k
 
 
 @register_jitable
