@@ -70,6 +70,15 @@ class Watch:
                 sum_ += weight * (loss_of(loss, yhat, y) - loss_of(loss, mix, y) - REFERENCE)
         return sum_
 
+    def affine(self, w, constant):
+        """Σ weight·(ℓ(ŷ) − ℓ(Σw_jx_j + constant)), whatever w sums to."""
+        shares, loss, sum_ = {name: Fraction(share) for name, share in w.items()}, self.learner.loss, Fraction(0)
+        for yhat, x, y, weight in self.rounds:
+            mix = sum((share * x.get(name, yhat) for name, share in shares.items()), Fraction(constant))
+            if weight:
+                sum_ += weight * (loss_of(loss, yhat, y) - loss_of(loss, mix, y) - REFERENCE)
+        return sum_
+
     def check(self):
         """The order, for single experts, for mixtures and for the worst of all."""
         certificate = self.learner.certificate()
@@ -85,6 +94,8 @@ class Watch:
             if all(certificate.met[names.index(name)] for name in w) and (certificate.alone is None or len(w) == 1):
                 worst = [certificate.realised(), certificate.corrected(), certificate.bound()]
                 assert all(math.isinf(after) or regret <= after for after in worst), (w, float(regret), worst)
+        for w, constant in (({names[0]: 1.5, names[-1]: -0.7}, 0.3), ({names[-1]: -1.0}, -2.0), ({}, 0.1), ({names[0]: 1.0}, 1e9)):
+            assert self.affine(w, constant) <= Fraction(min(certificate.affine(w, constant), 1e308)), (w, constant)
         return certificate
 
 
@@ -157,6 +168,26 @@ def test_cancellation_is_survived(kind, attack, loss, options):
     certificate = watch.check()
     assert run.trace["realised"][-1] == certificate.realised() == run.certificate.realised()
     assert run.mean_loss == pytest.approx(certificate.mean_loss, rel=1e-14, abs=0.0)
+
+
+def test_affine_regret_is_the_linearised_one_and_no_more():
+    """Recomputed from the stream; a thousandth more would be seen."""
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=400)
+    x = 2.0 + y[:, None] + rng.normal(size=(400, 3))
+    run = Experts("squared").run(x, y)
+    delta = 2.0 * (run.predictions - y)
+    for w, constant in (([0.2, 1.3, -0.9], 0.4), ([0.0, 0.0, 0.0], -1.0), ([0.25, 0.25, 0.5], 0.0)):
+        exact = math.fsum(delta * (run.predictions - x @ np.array(w) - constant))
+        assert 0.0 <= run.certificate.affine(w, constant) - exact <= 1e-10 * math.fsum(np.abs(delta))
+    assert run.certificate.affine("0") == pytest.approx(run.certificate.realised("0"), rel=1e-12)
+    shifted = next(line for line in run.certificate.others if line.name == "realised to a shifted mean")
+    error = np.abs(x.mean(axis=1) - y).mean()
+    third = np.full(3, 1 / 3)
+    assert shifted.value == pytest.approx(max(run.certificate.affine(third, c) for c in (error, -error)), rel=1e-9)
+    for w, constant in (([math.nan], 0.0), ("0", math.inf), ("nobody", 0.0), ([1.0] * 99, 0.0)):
+        with pytest.raises(ValueError):
+            run.certificate.affine(w, constant)
 
 
 def test_rounding_is_negligible_on_a_long_stream():
