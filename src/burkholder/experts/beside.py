@@ -32,7 +32,7 @@ LEVEL = 0.01  # of that, for the weight on x̄
 FIXED = 2 + SPEEDS.size  # features beside the experts' own
 WIDE = 128  # so many experts have a feature of their own
 REACH = 4.0  # forecasts may leave the labels' range by so many of its widths
-ABSURD = 100.0  # and all of them together by so many times the largest label
+ABSURD = 100.0  # and one alone by so many times the largest label
 LARGEST = 1e150
 LOW, HIGH, LABELS, ERRORS, SCORED = range(5)  # places in `seen`
 
@@ -73,17 +73,19 @@ def width(beside: Beside) -> int:
 def limits(beside: Beside, x: np.ndarray) -> tuple[float, float]:
     """Where forecasts are kept: REACH times the labels' range beyond it, or beyond the forecast nearest to it.
 
-    One absurd forecast beside a sane one is cut by the sane one's measure, and where all are far off they may be right: they
-    are cut at ABSURD times the largest label alone.
+    One absurd forecast beside a sane one is cut by the sane one's measure, and where all are far off they may be right. An
+    expert that speaks alone has nobody to be measured by: it is believed up to ABSURD times the largest label.
     """
     low, high = beside.seen[LOW], beside.seen[HIGH]
     if beside.bias.size == 0 or beside.seen[LABELS] < 3.0 or not low < high:
         return -math.inf, math.inf
-    near = math.inf
+    near, awake = math.inf, 0
     for j in range(x.size):
         if not math.isnan(x[j]):
-            near = min(near, max(low - x[j], x[j] - high, 0.0))
-    reach = REACH * max(high - low, min(near, ABSURD * max(abs(low), abs(high))))
+            near, awake = min(near, max(low - x[j], x[j] - high, 0.0)), awake + 1
+    if awake < 2:
+        near = min(near, ABSURD * max(abs(low), abs(high)))
+    reach = REACH * max(high - low, near)
     return low - reach, high + reach
 
 

@@ -12,7 +12,7 @@ forecasts, L₁ the first slope and L_t the slope limit of the round (known, or 
 The mean of W stays 1 on every path (U = mean W − 1 is the Burkholder function of this generalised
 statistic). Everything is written in the dimensionless z, so no rate overflows at any scale of forecasts
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
-the share (step 3) in its first awake round. Rates too large for the mean spread so far sleep too: z = 0 there (`scale.lead`).
+the share (step 3) in its first awake round. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -34,6 +34,7 @@ from burkholder.experts.scale import (
     SPREAD_ROUNDS,
     SPREADS,
     THETA,
+    USED,
     centre,
     clip,
     lead,
@@ -86,16 +87,17 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
 
 @register_jitable
 def masses(state: HuberRoot, x: np.ndarray, first: int) -> np.ndarray:
-    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep and rates before the first."""
+    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep and rates not in use."""
     rates, shares, experts = state.log_w.shape
+    last = min(first + USED, rates)
     top = -math.inf
-    for k in range(first, rates):
+    for k in range(first, last):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
                     top = max(top, state.log_w[k, a, j])
     mass = np.zeros((rates, experts))
-    for k in range(first, rates):
+    for k in range(first, last):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
@@ -113,7 +115,7 @@ def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndar
             continue
         lam = rate(first)
         r = offset(state, h, yhat, x[j])
-        for k in range(first, rates):
+        for k in range(first, min(first + USED, rates)):
             z = lam * r
             if z >= THETA:
                 total += THETA * mass[k, j]
@@ -152,7 +154,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     for j in range(x.size):
         if not math.isnan(x[j]):
             pull = 0.0
-            for k in range(first, mass.shape[0]):
+            for k in range(first, min(first + USED, mass.shape[0])):
                 pull += rate(k) * mass[k, j]
             if pull > 0.0:
                 weight += pull
@@ -205,10 +207,12 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         if moves:
             r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                z = (seen / limit) * clip(rate(k) * r) if k >= first else 0.0
-                gained = math.log1p(z)
-                for a in range(shares):
-                    state.log_w[k, a, j] += gained
+                z = 0.0
+                if first <= k < first + USED:
+                    z = (seen / limit) * clip(rate(k) * r)
+                    gained = math.log1p(z)
+                    for a in range(shares):
+                        state.log_w[k, a, j] += gained
                 paid = price((seen / limit) * (rate(k) * r), z)
                 state.cost[k, j] += paid
                 worst[k] = max(worst[k], paid)
@@ -244,10 +248,12 @@ def share(state: HuberRoot, born: int) -> None:
         depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
             row = state.log_w[k, a]
-            top, total = -math.inf, 0.0
+            top, bottom, total = -math.inf, math.inf, 0.0
             for j in range(experts):
                 if state.born[j]:
-                    top = max(top, row[j])
+                    top, bottom = max(top, row[j]), min(bottom, row[j])
+            if top == bottom:  # nothing to share, and nothing to round
+                continue
             for j in range(experts):
                 if state.born[j]:
                     relative[j] = math.exp(row[j] - top)

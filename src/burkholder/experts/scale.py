@@ -18,6 +18,7 @@ THETA = 0.5
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
 STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far
+USED = 16  # so many rates from there on are of use: the last makes 1e-4 of the mean spread, and would take 10⁸ rounds to matter
 
 
 @register_jitable
