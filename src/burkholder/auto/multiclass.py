@@ -18,7 +18,7 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rows import Rows
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
@@ -76,6 +76,11 @@ class AutoMulticlass(OnlineLearner):
     def cumulative_loss(self) -> float:
         """The progressive log loss so far, rounds weighted as given."""
         return self._tally["loss"]
+
+    @property
+    def loss(self) -> Any:
+        """The logistic loss, of each class against the rest."""
+        return self._pattern.loss
 
     @property
     def classes(self) -> list[Any]:
@@ -170,6 +175,22 @@ class AutoMulticlass(OnlineLearner):
         self.reading.keep_table(table)
         weight = np.ones(len(targets)) if weights is None else weights
         return Stretch(*self._rounds_of((table.indptr, table.indices, table.values), targets, weight))
+
+    def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> list[Any]:
+        """The likeliest class of each of some sparse rows (CSR arrays), found before its label is learned."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            labels, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
+            self._pattern.targets.check_weights(weights)
+            return self._run(table, labels, weights).predictions
+
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:
+        """A row of probabilities, in the order of `classes`, for each of some sparse rows (CSR arrays). Changes nothing."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            if not self._places:
+                return np.zeros((table.rows, 0))
+            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
