@@ -77,7 +77,7 @@ def columns(X: Any, argument: str = "X") -> Columns:
     >>> import pandas as pd
     >>> found = columns(pd.DataFrame({"size": [3.0, None], "city": ["Rome", "Oslo"]}))
     >>> found.features, [row.tolist() for row in found.row], [value.tolist() for value in found.value]
-    (['size', 'size?', 'city=Rome', 'city=Oslo'], [[0], [1], [0, 1]], [[3.0], [1.0], [1.0, 1.0]])
+    (['size', 'size?', 'city=Rome', 'city=Oslo'], [[0], [1], [0], [1]], [[3.0], [1.0], [1.0], [1.0]])
     """
     frame = opened(X, argument)
     out = Columns(len(frame), [], [], [], [])

@@ -15,6 +15,7 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning.dates import WORDS
+from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import LINE, Batch
 from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD, Plan
 from burkholder.streams.readers.digits import PADDING
@@ -221,6 +222,9 @@ class CsvReader(TextReader):
         if batch.rows < whole.rows:  # rows were dropped after parsing
             origin = origin[np.repeat(np.isin(whole.line, batch.line), np.diff(whole.indptr))]
         for (column, start, stop), index in zip(origin.tolist(), batch.indices.tolist(), strict=True):
+            if index < self.plan.offset:
+                yield INTERCEPT
+                continue
             text = WORDS[-1 - start] if start < 0 else bytes(self.view[start:stop]).decode("utf-8", "replace")
             yield self.plan.name_of(column, index, text)
 

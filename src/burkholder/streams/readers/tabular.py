@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.learning import dates
+from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, FEATURES, NUMERIC, WEIGHTS, WORD, Plan
 from burkholder.streams.readers.hashing import BITS, codes
@@ -163,6 +164,10 @@ class TableReader(Reader):
         for row in np.searchsorted(self._lines, batch.line).tolist():
             for place in np.flatnonzero(self._here[row]).tolist():
                 texts = self._texts.get(place)
+                if place < self.plan.offset:
+                    yield INTERCEPT
+                    next(indices)
+                    continue
                 yield self.plan.name_of(column_of[place], next(indices), texts[row] if texts else "")
 
     @property
