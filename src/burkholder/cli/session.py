@@ -14,7 +14,7 @@ from burkholder.cli.interrupts import Interrupts
 from burkholder.cli.live import LiveLine
 from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
-from burkholder.cli.tasks import TASKS
+from burkholder.cli.tasks import KINDS, TASKS
 from burkholder.errors import BadInput, BadLine
 from burkholder.learning.factory import keeps_constant, named_learner
 from burkholder.storage.checkpoints import COLUMNS, Checkpoints
@@ -126,7 +126,6 @@ class Session:
             self._choose("logistic" if reader.classes else "squared")
         if self.task is None:
             self.task = TASKS[reader.classes](self.loss, reader.class_names, self.class_weight)
-            self.task.restore(self.counted)
         self.task.names = reader.class_names  # they grow on the way
         self.checkpoints.opened(self, reader)
 
@@ -135,6 +134,9 @@ class Session:
         """Learn every pass, or until Ctrl-C."""
         start = time.perf_counter()
         self.checkpoints.begin(self)
+        if self.counted:
+            self.task = KINDS[self.counted["kind"]](self.loss, self.counted["names"], self.class_weight)
+            self.task.restore(self.counted)
         with self.interrupts as interrupts, self.predictions:
             try:
                 if self.checkpoints.done:

@@ -113,8 +113,7 @@ class Task:
 
     def restore(self, counted: dict[str, Any]) -> None:
         """Go on counting where an interrupted run stopped."""
-        if counted:
-            self.counts, self.errors, self.rows = np.array(counted["counts"], float), int(counted["errors"]), int(counted["rows"])
+        self.counts, self.errors, self.rows = np.array(counted["counts"], float), int(counted["errors"]), int(counted["rows"])
 
 
 class TwoClasses(Task):
@@ -183,7 +182,8 @@ class ManyClasses(TwoClasses):
         }
 
 
-TASKS: dict[Any, type[Task]] = {False: Task, None: Task, True: TwoClasses, "many": ManyClasses}
+TASKS: dict[Any, type[Task]] = {False: Task, None: Task, True: TwoClasses, "many": ManyClasses}  # by what a reader says of labels
+KINDS = {task.kind: task for task in (Task, TwoClasses, ManyClasses)}
 
 
 def chances(margins: np.ndarray) -> np.ndarray:

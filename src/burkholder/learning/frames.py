@@ -59,6 +59,12 @@ def dicts(X: Any) -> list[dict[str, Any]]:
     return list(opened(X).iter_rows(named=True))
 
 
+def plain(X: Any) -> bool:
+    """Whether every column holds numbers."""
+    frame = opened(X)
+    return all(_numeric(frame[name].dtype) for name in frame.columns)
+
+
 def numbers(X: Any, argument: str = "X") -> tuple[tuple[str, ...], np.ndarray]:
     """(names, values) of a frame of numbers, NaN where it has none."""
     frame = opened(X, argument)
@@ -165,6 +171,6 @@ def _floats(column: Any) -> np.ndarray:
     """A column as float64, NaN where it has no value."""
     import narwhals as nw
 
-    return np.array([np.nan if is_missing(v) else float(v) for v in column.to_list()]) if column.null_count() and str(
-        column.dtype
-    ) == "Boolean" else np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
+    if str(column.dtype) == "Boolean":
+        column = column.cast(nw.Int8)
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=float)
