@@ -273,13 +273,14 @@ def parse(
                     indices[nnz] = index + offset
                     values[nnz] = (days * 86400.0 - EPOCH + seconds) / YEAR
                     words = hour, FIRST_DAY + (days + 3) % 7, FIRST_MONTH + _month(days)
+                    if named:
+                        origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
                     for place in words:
                         if place >= 0:
-                            if named:
-                                origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
-                                origin[nnz + 1, 0], origin[nnz + 1, 1], origin[nnz + 1, 2] = column, -1 - place, 0
-                            largest = max(largest, calendar[column, place])
                             nnz += 1
+                            if named:
+                                origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, -1 - place, 0
+                            largest = max(largest, calendar[column, place])
                             indices[nnz] = calendar[column, place] + offset
                             values[nnz] = 1.0
                     nnz += 1
