@@ -1,38 +1,43 @@
-"""What the report of a run costs: processor time of `learn` on the shipped stream, with and without `--report`, side by side."""
+"""What the report of a run costs: processor time of the command `learn` with and without `--report`, on the shipped stream and on a
+longer one made of copies of it."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import os
+import resource
+import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from burkholder.cli.session import Session, shipped
-from burkholder.cli.telling import result
-from burkholder.report import Recorder
+from burkholder.cli.session import shipped
+
+RUN = [sys.executable, "-c", "from burkholder.cli import main; main()", "learn"]
 
 
-def once(learner: str, page: Path | None) -> float:
-    recorder = None if page is None else Recorder(str(page))
-    session = Session(
-        shipped(), "elec", {"intercept": None}, "logistic", learner, [], radius=None, passes=1, predictions=None, quiet=True, recorder=recorder
-    )
-    begun = time.process_time()
-    session.run()
-    told = result(session)
-    if recorder is not None:
-        recorder.write(session, told)
-    return time.process_time() - begun
+def spent(*arguments: str) -> float:
+    """Processor seconds of one command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*RUN, *arguments, "--target", "target", "--quiet"], check=True, env=os.environ)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
-    print(f"{'learner':<18}{'run':>10}{'with report':>14}{'ratio':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "page.html"
-        for learner in sys.argv[1:] or ("auto", "adagrad", "square-function"):
-            once(learner, page)  # compile
-            plain, watched = (min(once(learner, where) for _ in range(3)) for where in (None, page))
-            print(f"{learner:<18}{plain:>8.3f} s{watched:>12.3f} s{watched / plain:>8.2f}")
+        long, page = Path(folder) / "long.csv", str(Path(folder) / "page.html")
+        with gzip.open(shipped(), "rt") as lines:
+            head, *rows = list(csv.reader(lines))
+        long.write_text("\n".join([",".join(head), *(",".join(row) for row in rows * 20)]) + "\n")
+        print(f"{'rows':>9} {'learner':<16}{'run':>10}{'with report':>14}{'ratio':>8}")
+        for data, count in ((shipped(), len(rows)), (str(long), 20 * len(rows))):
+            for learner in ("auto", "adagrad"):
+                arguments = (data, "--learner", learner)
+                spent(*arguments, "--report", page)  # compile
+                plain, watched = (min(spent(*arguments, *more) for _ in range(2)) for more in ((), ("--report", page)))
+                print(f"{count:>9,} {learner:<16}{plain:>8.2f} s{watched:>12.2f} s{watched / plain:>8.2f}")
 
 
 if __name__ == "__main__":

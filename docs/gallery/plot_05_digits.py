@@ -5,7 +5,6 @@ Ten digits
 1,797 images of 64 pixels, one pass.
 """
 
-import numpy as np
 from sklearn.datasets import load_digits
 
 from burkholder.sklearn import BurkholderClassifier

@@ -5,7 +5,6 @@ Combining forecasts
 Sunspots, forecast by three simple rules; the weights over time.
 """
 
-import numpy as np
 from statsmodels.datasets import sunspots
 
 import burkholder as bk

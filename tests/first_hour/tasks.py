@@ -50,7 +50,11 @@ def near(text: str, number: float) -> bool:
 
 TASKS = [
     Task("Learn from a file", "burkholder learn load.csv --target load", lambda d: "best constant" in d.said and "guaranteed" in d.said),
-    Task("Learn two classes given as words", "burkholder learn churn.csv --target churned --json", lambda d: told(d)["classes"] == ["no", "yes"]),
+    Task(
+        "Learn two classes given as words",
+        "burkholder learn churn.csv --target churned --json",
+        lambda d: told(d)["classes"] == ["no", "yes"],
+    ),
     Task(
         "Learn several classes",
         "burkholder learn flowers.csv --target kind --json",
@@ -61,7 +65,11 @@ TASKS = [
         "burkholder learn digits.csv --target digit --multiclass --json",
         lambda d: sorted(told(d)["classes"]) == ["0", "1", "2"],
     ),
-    Task("Weigh a rare class", "burkholder learn churn.csv --target churned --class-weight balanced --json", lambda d: told(d)["mean_loss"] > 0.0),
+    Task(
+        "Weigh a rare class",
+        "burkholder learn churn.csv --target churned --class-weight balanced --json",
+        lambda d: told(d)["mean_loss"] > 0.0,
+    ),
     Task(
         "Write probabilities",
         "burkholder learn churn.csv --target churned --predictions p.txt --proba",
@@ -73,9 +81,15 @@ TASKS = [
         "burkholder predict model.bk new.csv",
         lambda d: len(d.out.splitlines()) == 3 and set(d.out.split()) <= {"yes", "no"},
     ),
-    Task("Predict probabilities", "burkholder predict model.bk new.csv --proba", lambda d: all(0.0 < float(p) < 1.0 for p in d.out.split())),
+    Task(
+        "Predict probabilities", "burkholder predict model.bk new.csv --proba", lambda d: all(0.0 < float(p) < 1.0 for p in d.out.split())
+    ),
     Task("Predict as JSON", "burkholder predict model.bk new.csv --json", lambda d: "prediction" in json.loads(d.out.splitlines()[0])),
-    Task("Go on learning", "burkholder learn churn.csv --load model.bk --json", lambda d: (told(d)["rounds"], told(d)["rounds_today"]) == (600, 300)),
+    Task(
+        "Go on learning",
+        "burkholder learn churn.csv --load model.bk --json",
+        lambda d: (told(d)["rounds"], told(d)["rounds_today"]) == (600, 300),
+    ),
     Task(
         "Read JSON lines",
         "burkholder learn events.jsonl --target load --json",
@@ -87,7 +101,11 @@ TASKS = [
         "burkholder learn load.csv --target load --json",
         lambda d: told(d)["unlabelled"] == 20 and told(d)["bad_lines"] == 0,
     ),
-    Task("Read decimal commas", "burkholder learn german.csv --target preis --json", lambda d: told(d)["features"] == 1 and told(d)["loss"] == "squared"),
+    Task(
+        "Read decimal commas",
+        "burkholder learn german.csv --target preis --json",
+        lambda d: told(d)["features"] == 1 and told(d)["loss"] == "squared",
+    ),
     Task(
         "Use dates as features",
         "row, _ = next(iter(bk.read('load.csv', target='load')))",
@@ -104,24 +122,28 @@ TASKS = [
         lambda d: len(lines("q.txt")) == 280,
     ),
     Task("See the whole certificate", "burkholder learn churn.csv --target churned --details", lambda d: "realised regret" in d.said),
-    Task("Draw a report", "burkholder learn churn.csv --target churned --report r.html", lambda d: "Calibration" in Path("r.html").read_text()),
+    Task(
+        "Draw a report",
+        "burkholder learn churn.csv --target churned --report r.html",
+        lambda d: "Calibration" in Path("r.html").read_text(),
+    ),
     Task(
         "Combine forecasts",
         "burkholder experts prices.csv --target price --together date --json",
         lambda d: told(d)["experts"] == ["a", "b"] and told(d)["left_out"] == ["hour"] and told(d)["together"],
     ),
-    Task(
-        "Be told when labels come together",
-        "burkholder experts prices.csv --target price",
-        lambda d: "--together date" in d.said,
-    ),
+    Task("Be told when labels come together", "burkholder experts prices.csv --target price", lambda d: "--together date" in d.said),
     Task(
         "Forecast tomorrow",
         "burkholder experts tomorrow.csv --target price --predictions t.txt",
         lambda d: len(lines("t.txt")) == 98 and all(math.isfinite(float(p)) for p in lines("t.txt")),
     ),
     Task("Save expert advice", "burkholder experts prices.csv --target price --save e.bk --report e.html", lambda d: Path("e.bk").exists()),
-    Task("Complete ratings", "burkholder complete ratings.csv --save films.bk --json", lambda d: told(d)["rows"] == 3 and Path("films.bk").exists()),
+    Task(
+        "Complete ratings",
+        "burkholder complete ratings.csv --save films.bk --json",
+        lambda d: told(d)["rows"] == 3 and Path("films.bk").exists(),
+    ),
     Task(
         "Recommend",
         "burkholder complete ratings.csv --top ann --count 2 --json",
@@ -152,7 +174,9 @@ TASKS = [
 
 def page() -> str:
     """The table of the docs."""
-    head = "# Thirty first-hour tasks\n\nEach line is run by a test (`tests/first_hour`), as printed.\n\n| to | do | test |\n|---|---|---|\n"
+    head = (
+        "# Thirty first-hour tasks\n\nEach line is run by a test (`tests/first_hour`), as printed.\n\n| to | do | test |\n|---|---|---|\n"
+    )
     rows = []
     for task in TASKS:
         how = "<br>".join(f"`{line}`" for line in task.how.splitlines())

@@ -38,23 +38,31 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gaps = ["" if k % 15 == 14 else value for k, value in enumerate(load)]
     _put(folder / "load.csv", "when,temp,load", list(zip(stamps, temp, gaps)))
     frame = pandas.DataFrame({"when": when, "temp": temp, "town": town, "load": load})
-    feather.write_feather(frame.assign(load=[None if gap == "" else gap for gap in gaps])[["when", "temp", "load"]], folder / "load.feather")
+    feather.write_feather(
+        frame.assign(load=[None if gap == "" else gap for gap in gaps])[["when", "temp", "load"]], folder / "load.feather"
+    )
     frame.to_pickle(folder / "frame.pkl")
     (folder / "events.jsonl").write_text("\n".join(json.dumps({"when": s, "temp": t, "load": y}) for s, t, y in zip(stamps, temp, load)))
     churned = np.where(temp + 0.5 * rng.standard_normal(300) > 0.8, "yes", "no")
-    _put(folder / "churn.csv", "temp,town,churned", [("" if k % 9 == 0 else t, c, y) for k, (t, c, y) in enumerate(zip(temp, town, churned))])
+    _put(
+        folder / "churn.csv", "temp,town,churned", [("" if k % 9 == 0 else t, c, y) for k, (t, c, y) in enumerate(zip(temp, town, churned))]
+    )
     _put(folder / "new.csv", "temp,town", [(0.5, "Rome"), ("", "Paris"), (-2, "")])
     kind = np.where(temp > 0.4, "iris", np.where(temp < -0.4, "rose", "tulip"))
     _put(folder / "flowers.csv", "temp,kind", list(zip(temp, kind)))
     _put(folder / "digits.csv", "temp,digit", list(zip(temp, np.where(temp > 0.4, 2, np.where(temp < -0.4, 1, 0)))))
-    _put(folder / "german.csv", "grad;preis", [(f"{a:.2f}".replace(".", ","), f"{b:.2f}".replace(".", ",")) for a, b in zip(temp, load)], ";")
+    _put(
+        folder / "german.csv", "grad;preis", [(f"{a:.2f}".replace(".", ","), f"{b:.2f}".replace(".", ",")) for a, b in zip(temp, load)], ";"
+    )
     advice = [(20240101 + k // 24, k % 24, load[k], load[k] + 1.0, load[k] - 0.5) for k in range(96)]
     _put(folder / "prices.csv", "date,hour,price,a,b", advice)
     _put(folder / "tomorrow.csv", "date,hour,price,a,b", [*advice, (20240105, 0, "", 5.0, 6.0), (20240105, 1, "", 5.5, 6.5)])
     films = [("ann", "f0", 5, 1), ("ann", "f1", 4, 2), ("bob", "f0", 2, 3), ("bob", "f2", 5, 4), ("cid", "f3", 1, 5), ("cid", "f1", 3, 6)]
     _put(folder / "ratings.csv", "user,item,rating,time", films)
     _put(folder / "audit.csv", "temp,model,load", list(zip(temp, load + 0.3, load)))
-    ran = CliRunner().invoke(app, ["learn", str(folder / "churn.csv"), "--target", "churned", "--save", str(folder / "model.bk"), "--quiet"])
+    ran = CliRunner().invoke(
+        app, ["learn", str(folder / "churn.csv"), "--target", "churned", "--save", str(folder / "model.bk"), "--quiet"]
+    )
     assert ran.exit_code == 0, ran.output
     return folder
 

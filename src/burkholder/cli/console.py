@@ -50,7 +50,9 @@ def fitted(text: str, stream: Any) -> str:
 
     width = shutil.get_terminal_size().columns
     return "\n".join(
-        textwrap.fill(line, width, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 4), break_long_words=False, break_on_hyphens=False)
+        textwrap.fill(
+            line, width, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 4), break_long_words=False, break_on_hyphens=False
+        )
         if len(line) > width
         else line
         for line in text.split("\n")

@@ -14,7 +14,29 @@ from burkholder.streams.readers import detect, open_reader
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, NUMERIC, TARGET, Plan
 
 TABLES = ("csv", "parquet", "jsonl", "arrow")
-TIMES = frozenset("time date datetime timestamp ts day hour minute week weekday month year quarter season period index id row step".split())
+TIMES = frozenset(
+    [
+        "time",
+        "date",
+        "datetime",
+        "timestamp",
+        "ts",
+        "day",
+        "hour",
+        "minute",
+        "week",
+        "weekday",
+        "month",
+        "year",
+        "quarter",
+        "season",
+        "period",
+        "index",
+        "id",
+        "row",
+        "step",
+    ]
+)
 
 
 class Forecasts(NamedTuple):
@@ -58,7 +80,7 @@ def read_forecasts(
         chosen = _chosen(whole, experts, words, reader.format)
         times = [] if together is not None else [c for c in _times(whole) if c not in chosen and whole.names[c] not in words]
         plan = reader.plan = _narrowed(whole, chosen, (*words, *(whole.names[c] for c in times)), labels)
-        found: dict[int, list[str]] = {plan.find("by", name): [] for name in words} | {c: [] for c in times}
+        found: dict[int, list[str]] = {column: [] for column in [*(plan.find("by", name) for name in words), *times]}
         values, y = [], []
         for batch in reader:
             # every column here gives exactly one feature, at another index where it has no value

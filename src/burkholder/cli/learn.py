@@ -32,7 +32,9 @@ def learn(
         float | None, typer.Option(help="Size of the comparators the bounds are stated for. If not given: the learner's own, or 1.")
     ] = None,
     passes: Annotated[int, typer.Option(help="How often to go through the data.", min=1)] = 1,
-    multiclass: Annotated[bool, typer.Option("--multiclass", help="The target is one of several classes, also where it looks like numbers.")] = False,
+    multiclass: Annotated[
+        bool, typer.Option("--multiclass", help="The target is one of several classes, also where it looks like numbers.")
+    ] = False,
     class_weight: Annotated[
         str | None, typer.Option(help="balanced, or class=weight,class=weight: how much rows of each class count.")
     ] = None,

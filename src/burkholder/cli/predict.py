@@ -26,6 +26,8 @@ def predict(
     from burkholder.cli.predicting import Answers, asked
 
     with Answers(None if output is None else str(output), json) as answers:
-        skipped = asked(str(model), data, answers, proba, intervals, {"format": format, "delimiter": delimiter, "skip_bad": skip_bad or None})
+        skipped = asked(
+            str(model), data, answers, proba, intervals, {"format": format, "delimiter": delimiter, "skip_bad": skip_bad or None}
+        )
     if skipped:
         say(f"{skipped:,} malformed lines skipped: they have no prediction")

@@ -79,7 +79,9 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     table = reading_of(learner)
     if table is None and learner.rows.kind == "names":
         for rows in _blocks(x for x, _ in read(data, labels="ignored", **reading)):
-            answers.write(_columns(learner, learner.probabilities(rows) if hasattr(learner, "classes") else learner.predict_many(rows), names, proba))
+            answers.write(
+                _columns(learner, learner.probabilities(rows) if hasattr(learner, "classes") else learner.predict_many(rows), names, proba)
+            )
         return 0
     known = run.get("learner", "")
     constant = run.get("reading", {}).get("intercept", False) and not keeps_constant(known) and table is None

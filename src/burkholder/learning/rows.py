@@ -203,7 +203,9 @@ class Rows:
     def _framed(self, found: frames.Columns) -> Table:
         """A data frame: its features column by column, put in order row by row."""
         places, new = self._find(self.names, found.features, 0)
-        rows, which, numbers = (np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (found.row, found.which, found.value))
+        rows, which, numbers = (
+            np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (found.row, found.which, found.value)
+        )
         if self.intercept:  # the constant last, as with dicts
             rows, numbers = np.append(rows, np.arange(found.rows)), np.append(numbers, np.ones(found.rows))
             where = np.append(places[which.astype(np.int64)] if len(which) else which, np.zeros(found.rows, np.int64))

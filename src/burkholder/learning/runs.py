@@ -85,7 +85,9 @@ def importance_figure(found: Any, count: int, label: str) -> Any:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("matplotlib", "report") from None
-    items = found.items() if isinstance(found, dict) else ((f"feature {k}", value) for k, value in enumerate(np.asarray(found, float).tolist()))
+    items = (
+        found.items() if isinstance(found, dict) else ((f"feature {k}", value) for k, value in enumerate(np.asarray(found, float).tolist()))
+    )
     top = sorted(items, key=lambda pair: -abs(pair[1]))[:count]
     figure = Figure(figsize=(8, 1.0 + 0.3 * len(top)), layout="constrained")
     axes = figure.subplots()

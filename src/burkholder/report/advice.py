@@ -45,7 +45,12 @@ def write_advice(
             parts.append(_weights(group, learners[group], weights))
             parts.append(_now(group, learners[group]))
         parts.append(_guarantees(learners))
-    rows = [("data", file), ("method", str(result.get("method"))), ("columns left out", ", ".join(result.get("left_out", []))), *environment()]
+    rows = [
+        ("data", file),
+        ("method", str(result.get("method"))),
+        ("columns left out", ", ".join(result.get("left_out", []))),
+        *environment(),
+    ]
     parts.append({"title": "Settings and environment", "about": "", "head": ("setting", "value"), "rows": rows, "notes": ()})
     written(path, rendered(title, facts, parts))
 

@@ -70,7 +70,7 @@ def best_linear(
     size = np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300) if box is not None or ball is None else np.ones(X.shape[1])
 
     def minimised(ridge: float, first: np.ndarray, rounds: int) -> np.ndarray:
-        best = [first, math.inf]
+        best: list[Any] = [first, math.inf]
 
         def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
             total, slope = charged(loss, X @ (v / size), y, weight)

@@ -53,7 +53,10 @@ def _facts(result: dict[str, Any], hindsight: dict[str, Any]) -> list[tuple[str,
     if "last_value" in base:
         facts.append(("last value again", _shown(base["last_value"])))
     if result["error_rate"] is not None:
-        facts += [("error rate", f"{result['error_rate']:.2%}"), ("most frequent class", f"{base.get('most_frequent_class_error', math.nan):.2%}")]
+        facts += [
+            ("error rate", f"{result['error_rate']:.2%}"),
+            ("most frequent class", f"{base.get('most_frequent_class_error', math.nan):.2%}"),
+        ]
     facts += [("rows", f"{result['rounds_today']:,}"), ("columns", f"{result['features']:,}")]
     facts.append(("assumptions", "all held" if result["valid"] else "violated, see below"))
     if "regret" in hindsight:
@@ -73,7 +76,9 @@ def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]
         lines.append(Line("best linear in hindsight", at, [c / total[n] for c, n in zip(hindsight["linear"], at)], 2))
     about = "Mean loss so far, each row predicted before it was learned. "
     if "against" in hindsight:
-        about += f"The best constant knows all rows up to that moment, the best linear predictor all rows: the best of {hindsight['against']}"
+        about += (
+            f"The best constant knows all rows up to that moment, the best linear predictor all rows: the best of {hindsight['against']}"
+        )
     else:
         about += f"The best linear predictor in hindsight: {hindsight.get('why', 'nothing was learned')}"
     if recorder.skipped:
@@ -126,7 +131,14 @@ def _confusion(recorder: Any) -> dict[str, Any]:
         return {}
     rows = [[f"was {was}", *(f"{recorder.confusion.get((was, said), 0):,}" for said in names)] for was in names]
     about = "Rows of each class by what was predicted before the label came."
-    return {"title": "Confusion", "about": about, "head": ["", *(f"said {name}" for name in names)], "rows": rows, "headed": True, "notes": ()}
+    return {
+        "title": "Confusion",
+        "about": about,
+        "head": ["", *(f"said {name}" for name in names)],
+        "rows": rows,
+        "headed": True,
+        "notes": (),
+    }
 
 
 def _calibration(recorder: Any, result: dict[str, Any]) -> dict[str, Any]:

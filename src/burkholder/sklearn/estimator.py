@@ -15,7 +15,6 @@ from burkholder.learning import frames
 from burkholder.learning.factory import named_learner
 from burkholder.storage.portable import Portable
 
-
 CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],

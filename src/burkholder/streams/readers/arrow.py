@@ -37,7 +37,9 @@ class ArrowReader(TableReader):
         self, path: Any, rows: int = ROWS, skip_bad: bool = False, classes: Any = False, labels: str = "needed", **columns: Any
     ) -> None:
         framed = frames.is_frame(path)
-        super().__init__("the data frame" if framed else path.name if isinstance(path, Source) else os.fspath(path), skip_bad, classes, labels)
+        super().__init__(
+            "the data frame" if framed else path.name if isinstance(path, Source) else os.fspath(path), skip_bad, classes, labels
+        )
         self._arrow = _library()
         self._chunk, self._total, self._read = rows, None, 0
         self._file: Any = path

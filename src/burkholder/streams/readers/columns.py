@@ -130,4 +130,3 @@ class Plan:
         if place < self.count:
             return self.names[column]
         return missing(self.names[column]) if place < 2 * self.count else indicator(self.names[column], text)
-

@@ -234,7 +234,8 @@ class CsvReader(TextReader):
     def _words(self, batch: Batch) -> list[str] | None:
         if not self._cut:
             return None
-        spelled, known = [], {}
+        spelled: list[str] = []
+        known: dict[bytes, str] = {}
         for label in batch.y.tolist():
             start, length = divmod(label, PLACES) if label == label else (0.0, 0.0)
             field = bytes(self.view[int(start) : int(start) + int(length)])

@@ -16,7 +16,7 @@ _LENGTHS = np.array([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 @register_jitable
 def _digits(text, p, stop, most):
     """(number, place behind it): as many digits as there are, up to `most`."""
-    number, at = 0, p
+    number, at = np.int64(0), p
     while at < stop and at < p + most and 48 <= text[at] <= 57:
         number = 10 * number + (np.int64(text[at]) - 48)
         at += 1
@@ -102,7 +102,7 @@ def spelled(field: str) -> np.datetime64 | None:
     >>> spelled("5.3.2024"), spelled("2024-03-05 13:30:15.5Z"), spelled("2023-02-29"), spelled("3/5/2024")
     (np.datetime64('2024-03-05'), np.datetime64('2024-03-05T13:30:15.500000'), None, None)
     """
-    days, hour, seconds = one(np.frombuffer(field.strip(" \\t\\r").encode() + b" ", dtype=np.uint8)[:-1])
+    days, hour, seconds = one(np.frombuffer(field.strip().encode() + b" ", dtype=np.uint8)[:-1])
     if days == NO_DATE:
         return None
     day = np.datetime64(int(days), "D")

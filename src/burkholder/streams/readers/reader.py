@@ -14,6 +14,7 @@ from burkholder.streams.readers.columns import LABELS, MISSING, Plan
 KEPT_EXAMPLES = 5
 LARGEST_LABEL = 1e140
 NUMBERS, TWO, MANY = False, True, "many"
+POSITIVE = 7  # the place of the positive word among a plan's arguments
 
 
 class Reader:
@@ -21,7 +22,8 @@ class Reader:
 
     `classes` says what labels are: False, numbers; True, two classes, which become ±1 (0 and 1 are taken too) and any other
     label is a malformed line; "many", classes, each told by its place in `class_names`. None leaves it to the first batch: when
-    its labels are −1 and 1, or 0 and 1, they are two classes, else numbers; "any": two classes or many; "words": words are classes, and numbers stay numbers.
+    its labels are −1 and 1, or 0 and 1, they are two classes, else numbers; "any": two classes or many;
+    "words": words are classes, and numbers stay numbers.
 
     A row without a label is left out and counted in `unlabelled`, or kept with y = NaN where labels="optional".
     """
@@ -41,7 +43,7 @@ class Reader:
         self.bad_examples: list[str] = []
         self.all_classes = False  # whether a positive class that never occurs is an error
         self.class_names: list[str] = []  # of labels that are classes; for two, those of −1 and 1
-        self._places: dict[str, int] = {}
+        self._known_classes: dict[str, int] = {}
         self._positives = 0
 
     def __iter__(self) -> Iterator[Batch]:
@@ -85,13 +87,15 @@ class Reader:
             two = bool(np.isin(found, (-1.0, 1.0)).all() or np.isin(found, (0.0, 1.0)).all())
             self.classes = TWO if two else MANY if self.classes == "any" else NUMBERS
         if self.classes == MANY:
-            return batch._replace(y=np.array([number if number != number else self._place(f"{number:.12g}") for number in batch.y.tolist()]))
+            return batch._replace(
+                y=np.array([number if number != number else self._place(f"{number:.12g}") for number in batch.y.tolist()])
+            )
         return self._labelled(batch) if self.classes is True else self._moderate(batch)
 
     def _place(self, word: str) -> int:
-        place = self._places.get(word)
+        place = self._known_classes.get(word)
         if place is None:
-            place = self._places[word] = len(self._places)
+            place = self._known_classes[word] = len(self._known_classes)
             self.class_names.append(word)
         return place
 
@@ -149,11 +153,11 @@ class Reader:
         self.close()
 
 
-def planned(reader: Any, words: set[str], given: tuple[Any, ...]) -> Plan:
+def planned(reader: Any, words: set[str], given: tuple[Any, ...]) -> Any:
     """The plan of a table whose target is text: two classes where the first rows have two words, else as many as there are."""
     found = sorted(word for word in words if word.lower() not in MISSING)
     if reader.classes in (MANY, "words") or len(found) != 2:
-        return Plan(*given, words=True)
-    plan = Plan(*given[:7], found[1], *given[8:])
+        return Plan(*given, True)
+    plan = Plan(*(found[1] if place == POSITIVE else part for place, part in enumerate(given)))
     plan.negative = found[0]
     return plan

@@ -20,7 +20,6 @@ from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.hashing import code
 from burkholder.suggestions import did_you_mean
 
-
 FEATURE_ROLES = tuple(ROLES[kind] for kind in FEATURES)
 
 
@@ -76,14 +75,20 @@ class Reading(NamedTuple):
     # --- the next table ---------------------------------------------------------------------------------------------
     def plan(self, file: str, names: Sequence[str], labels: str = "needed") -> Plan:
         """The plan of a file with these columns, in whatever order; others than the model's are not looked at."""
-        if not self.header and labels != "needed" and len(names) < len(self.columns):  # without names or target: the columns are the features
+        if (
+            not self.header and labels != "needed" and len(names) < len(self.columns)
+        ):  # without names or target: the columns are the features
             names = [name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES][: len(names)]
-        needed = [name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES or (role != "dropped" and labels == "needed")]
+        needed = [
+            name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES or (role != "dropped" and labels == "needed")
+        ]
         lacking = [name for name in needed if name not in names]
         if lacking:
             told = ", ".join(self.columns[:20])
             raise BadInput(
-                "path", file, f"the model's table had the columns {told}; this one lacks {', '.join(lacking[:20])}, it has {', '.join(names[:20])}"
+                "path",
+                file,
+                f"the model's table had the columns {told}; this one lacks {', '.join(lacking[:20])}, it has {', '.join(names[:20])}",
             )
         roles = dict(zip(self.columns, self.roles))
         unread = () if labels == "needed" else ("weight",) if labels == "optional" else ("weight", "target", "class", "classes")
@@ -134,9 +139,9 @@ class Reading(NamedTuple):
                 where.append(2 * len(features) + self._word(name, word) if word else len(features) + slot)
                 numbers.append(1.0)
             elif self.roles[place] == "date":
-                for word, number in self._moment(name, fields.get(name)):
-                    where.append(len(features) + slot if word is None else slot if word == "" else 2 * len(features) + self._word(name, word))
-                    numbers.append(number)
+                for part, size in self._moment(name, fields.get(name)):
+                    where.append(len(features) + slot if part is None else slot if not part else 2 * len(features) + self._word(name, part))
+                    numbers.append(size)
             else:
                 number = self._number(name, fields.get(name))
                 where.append(slot if number is not None else len(features) + slot)

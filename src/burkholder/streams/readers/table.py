@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.learning.dates import EPOCH, FIRST_DAY, FIRST_MONTH, YEAR
+from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, UNLABELLED, VALUE, WEIGHT, closed, doubt, opened, refuse
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, MISSING, NUMERIC, TARGET, WORD
 from burkholder.streams.readers.dates import NO_DATE, moment

@@ -94,7 +94,9 @@ class TableReader(Reader):
                 spelled = [words[k] for k in which.tolist()]
                 y = np.array([np.nan if not word else 1.0 if kind == WORD or word == plan.positive else -1.0 for word in spelled])
                 if plan.negative:
-                    self._refuse(wrong, np.array([word not in ("", plan.negative, plan.positive) for word in spelled]), BAD_CLASS, name, field, line)
+                    self._refuse(
+                        wrong, np.array([word not in ("", plan.negative, plan.positive) for word in spelled]), BAD_CLASS, name, field, line
+                    )
                 self._spelled = spelled if kind == WORD else None
             elif kind == CATEGORICAL:
                 indices[:, place] = self._hashed(field, column, place) + plan.offset
@@ -121,7 +123,7 @@ class TableReader(Reader):
                 else:
                     self._refuse(wrong, bad, BAD_TARGET, name, field, line)
                     y = np.where(absent, np.nan, number)
-        self._here, self._lines, self._at = here, line, at
+        self._here, self._line_of, self._at = here, line, at
         indptr = np.concatenate([[0], np.cumsum(here.sum(axis=1))]).astype(np.int64)
         batch = Batch(indptr, indices[here], values[here], y, weight, line)
         if wrong.any():
@@ -161,7 +163,7 @@ class TableReader(Reader):
         """The name of every feature of a batch read with `named`, in order."""
         column_of = {place + k: column for column, place in self._at.items() for k in range(WIDTH[int(self.plan.kind[column])])}
         indices = iter(batch.indices.tolist())
-        for row in np.searchsorted(self._lines, batch.line).tolist():
+        for row in np.searchsorted(self._line_of, batch.line).tolist():
             for place in np.flatnonzero(self._here[row]).tolist():
                 texts = self._texts.get(place)
                 if place < self.plan.offset:
@@ -173,5 +175,3 @@ class TableReader(Reader):
     @property
     def features(self) -> int:
         return self.plan.count
-
-

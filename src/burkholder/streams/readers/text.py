@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput, BadLine
-from burkholder.streams.readers.batch import BAD, Batch, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, Space, UNLABELLED, VALUE
+from burkholder.streams.readers.batch import BAD, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, UNLABELLED, VALUE, Batch, Space
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.problems import describe
 from burkholder.streams.readers.reader import Reader
@@ -27,13 +27,7 @@ class TextReader(Reader):
     longest = 1 << 26  # a line beyond this is taken for a file that is not text
 
     def __init__(
-        self,
-        source: Source,
-        skip_bad: bool = False,
-        classes: Any = False,
-        block: int = BLOCK,
-        gather: int = GATHER,
-        labels: str = "needed",
+        self, source: Source, skip_bad: bool = False, classes: Any = False, block: int = BLOCK, gather: int = GATHER, labels: str = "needed"
     ) -> None:
         super().__init__(source.name, skip_bad, classes, labels)
         if block < 16:
