@@ -25,7 +25,7 @@ def write(docs: Path) -> None:
             old.unlink()
     lines = "\n".join(f"| [`{name}`]({name}.md) | {_escaped(_first(getattr(bk, name)))} |" for name in names)
     tree = "\n".join(names)
-    head = "# Every public name\n\nAll of them are `burkholder.NAME`. Every learner has the methods of [OnlineLearner](OnlineLearner.md), and its own."
+    head = "# Every public name\n\nAll of them are `burkholder.NAME`. Learners share [OnlineLearner](OnlineLearner.md)'s methods."
     _put(folder / "index.md", f"{head}\n\n| | |\n|---|---|\n{lines}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
     known = set(LISTED.findall((docs / "index.md").read_text(encoding="utf-8"))) | {"index", "more"}
     others = sorted(path.stem for path in docs.glob("*.md") if path.stem not in known)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,12 +90,25 @@ class CsvReader(TextReader):
         else:
             whole = seen[:, 1] if self.header else seen.sum(axis=1)
             texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
-            given = (weight, drop, categorical, positive, bits, intercept)
             if not dates:
                 texts, moments = [*texts, *moments], []
-            self.plan = Plan(self.name, names, texts, target, *given, moments, self.labels)
+            make = partial(
+                Plan,
+                self.name,
+                names,
+                texts,
+                target,
+                weight,
+                drop,
+                categorical,
+                bits=bits,
+                intercept=intercept,
+                dates=moments,
+                labels=self.labels,
+            )
+            self.plan = make(positive=positive)
             if positive is None and self.plan.target >= 0 and (self.classes == MANY or names[self.plan.target] in texts):
-                self._plan_classes(sample, names, (texts, target), given, moments)
+                self._plan_classes(sample, make)
             self._refuse_commas(commas)
         self.named = named
         self._cut = bool((self.plan.kind == WORD).any())
@@ -130,14 +144,13 @@ class CsvReader(TextReader):
                 break
         return count
 
-    def _plan_classes(self, sample: str, names: Sequence[str], first: tuple[Any, Any], given: tuple[Any, ...], moments: list[str]) -> None:
+    def _plan_classes(self, sample: str, make: Callable[..., Plan]) -> None:
         """A target of words: two classes where the sample has two words, else as many as there are."""
         if self.classes is False:
             return  # numbers are wanted: the first word is refused, with its line
-        place = self.plan.target
+        place, columns = self.plan.target, len(self.plan.names)
         records = list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]
-        words = {record[place].strip(" \t\r") for record in records if len(record) == len(names)}
-        self.plan = planned(self, words, (self.name, names, *first, *given, moments, self.labels))
+        self.plan = planned(self, {record[place].strip(" \t\r") for record in records if len(record) == columns}, make)
 
     def _survey(self, sample: str) -> np.ndarray:
         """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from burkholder.streams.readers.columns import LABELS, MISSING, Plan
 KEPT_EXAMPLES = 5
 LARGEST_LABEL = 1e140
 NUMBERS, TWO, MANY = False, True, "many"
-POSITIVE = 7  # the place of the positive word among a plan's arguments
 
 
 class Reader:
@@ -153,11 +152,11 @@ class Reader:
         self.close()
 
 
-def planned(reader: Any, words: set[str], given: tuple[Any, ...]) -> Any:
+def planned(reader: Any, words: set[str], make: Callable[..., Plan]) -> Plan:
     """The plan of a table whose target is text: two classes where the first rows have two words, else as many as there are."""
     found = sorted(word for word in words if word.lower() not in MISSING)
     if reader.classes in (MANY, "words") or len(found) != 2:
-        return Plan(*given, True)
-    plan = Plan(*(found[1] if place == POSITIVE else part for place, part in enumerate(given)))
+        return make(words=True)
+    plan = make(positive=found[1])
     plan.negative = found[0]
     return plan

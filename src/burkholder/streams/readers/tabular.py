@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,11 +68,24 @@ class TableReader(Reader):
             return
         if not dates:
             texts, moments = [*texts, *moments], []
-        given = (self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept, moments, self.labels)
-        self.plan = Plan(*given)
+        make = partial(
+            Plan,
+            self.name,
+            names,
+            texts,
+            target,
+            weight,
+            drop,
+            categorical,
+            bits=bits,
+            intercept=intercept,
+            dates=moments,
+            labels=self.labels,
+        )
+        self.plan = make(positive=positive)
         place = self.plan.target
         if positive is None and place >= 0 and self.classes is not False and (self.classes == MANY or names[place] in texts):
-            self.plan = planned(self, set(self._sampled(names[place])), given)
+            self.plan = planned(self, set(self._sampled(names[place])), make)
 
     def _converted(self, fields: dict[str, Any], line: np.ndarray) -> Batch:
         """The batch of some whole columns, by name; `line` says where each row stands."""
