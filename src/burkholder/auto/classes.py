@@ -203,12 +203,15 @@ def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
     return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
 
 
-def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def learn_classes(
+    tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any, likely: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
-    it is learned."""
+    it is learned. `likely`, rows × known, is filled with what was said of every class."""
     labels = plain(label, np.int64)
     found, paid = np.empty(len(labels), np.int64), np.empty(len(labels))
-    run_classes(*tables, known, *kernel.plain_rows(rows), labels, plain(weight, np.float64), np.empty((0, 0)), found, paid, True)
+    said = np.empty((0, 0)) if likely is None else likely
+    run_classes(*tables, known, *kernel.plain_rows(rows), labels, plain(weight, np.float64), said, found, paid, True)
     return found, paid
 
 

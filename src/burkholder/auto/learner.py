@@ -285,6 +285,11 @@ class Auto(OnlineLearner):
             self.targets.check_weights(weights)
             return self._rounds_of(table, targets, weights)[0]
 
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:
+        """The prediction for each of some sparse rows (CSR arrays). Changes nothing."""
+        with self._lock:
+            return self._predict_many(self.reading.compressed(indptr, indices, values))
+
     # --- room ------------------------------------------------------------------------------------------------
     @property
     def _unit(self) -> float | None:

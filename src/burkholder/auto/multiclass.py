@@ -18,7 +18,7 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rows import Rows
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
@@ -76,6 +76,11 @@ class AutoMulticlass(OnlineLearner):
     def cumulative_loss(self) -> float:
         """The progressive log loss so far, rounds weighted as given."""
         return self._tally["loss"]
+
+    @property
+    def loss(self) -> Any:
+        """The logistic loss, of each class against the rest."""
+        return self._pattern.loss
 
     @property
     def classes(self) -> list[Any]:
@@ -171,6 +176,25 @@ class AutoMulticlass(OnlineLearner):
         weight = np.ones(len(targets)) if weights is None else weights
         return Stretch(*self._rounds_of((table.indptr, table.indices, table.values), targets, weight))
 
+    def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None, likely: list[Any] | None = None) -> list[Any]:
+        """The likeliest class of each of some sparse rows (CSR arrays), found before its label is learned. `likely` is added to: for
+        every row the probabilities of the classes known by then, in the order of `classes`."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            labels, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
+            self._pattern.targets.check_weights(weights)
+            self.reading.keep_table(table)
+            weighed = np.ones(len(labels)) if weights is None else weights
+            return self._rounds_of((table.indptr, table.indices, table.values), labels, weighed, likely)[0]
+
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:
+        """A row of probabilities, in the order of `classes`, for each of some sparse rows (CSR arrays). Changes nothing."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            if not self._places:
+                return np.zeros((table.rows, 0))
+            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
         with self._lock:
@@ -186,7 +210,9 @@ class AutoMulticlass(OnlineLearner):
         named = self.classes
         return [named[place] for place in likely.argmax(axis=1).tolist()]
 
-    def _rounds_of(self, rows: Any, labels: list[Any], weight: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.float64]]:
+    def _rounds_of(
+        self, rows: Any, labels: list[Any], weight: NDArray[np.float64], said: list[Any] | None = None
+    ) -> tuple[list[Any], NDArray[np.float64]]:
         """(predicted classes, log losses): stretches of rows between first appearances of classes, each in one compiled loop."""
         indptr, ids, values = rows
         self._make_room(ids[indptr[0] : indptr[-1]])
@@ -198,6 +224,8 @@ class AutoMulticlass(OnlineLearner):
             if fresh:
                 likely = loops.predict_classes(self._tables(), known, (indptr[start : start + 2], ids, values))[0] if known else []
                 predicted.append(self.classes[int(np.argmax(likely))] if known else None)
+                if said is not None:
+                    said.append(likely)
                 self._add(labels[start])
             while not fresh and stop < len(labels) and labels[stop] in self._places:
                 stop += 1
@@ -205,7 +233,11 @@ class AutoMulticlass(OnlineLearner):
             places = np.array([self._places[label] for label in labels[part]])
             tables = self._tables()
             before = self._mixing.lost.copy(), self._mixing.blend.copy()
-            found, lost = loops.learn_classes(tables, len(self._places), (indptr[start : stop + 1], ids, values), places, weight[part])
+            shares = None if said is None or fresh else np.empty((stop - start, known))
+            rows_here = (indptr[start : stop + 1], ids, values)
+            found, lost = loops.learn_classes(tables, len(self._places), rows_here, places, weight[part], shares)
+            if said is not None and shares is not None:
+                said.extend(shares)
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
                 self._mixing.lost[:], self._mixing.blend[:] = before

@@ -11,6 +11,7 @@ import typer
 # Command -> (module, function). A module that is not there is left out; none may import anything heavy at its top.
 COMMANDS: dict[str, tuple[str, str]] = {
     "learn": ("learn", "learn"),
+    "predict": ("predict", "predict"),
     "experts": ("experts", "experts"),
     "intervals": ("intervals", "intervals"),
     "compare": ("compare", "compare"),

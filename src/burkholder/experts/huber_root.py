@@ -311,7 +311,7 @@ RULE = attach(
         per_expert=("log_w", "born", "cost", "clipped"),
         options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 2⁴⁸: the first spread may be a poor guide to the rest
         promise=promise,
-        potential=lambda state: math.expm1(log_mean(state)),
+        potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",
     )
 )

@@ -292,6 +292,15 @@ class Experts(OnlineLearner):
         weight = totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]
         return float(totals[stream.AVERAGE] / weight) if weight else math.nan
 
+    def plot_weights(self, path: str | None = None) -> Any:
+        """The weights now, as bars; over a whole run, `burkholder.experts.run.plot_weights(run)` draws them over time."""
+        from burkholder.learning.runs import importance_figure
+
+        figure = importance_figure(self.weights(), len(self.columns), "weight")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
+
     # --- saving --------------------------------------------------------------------------------------------------
     def state_dict(self) -> State:
         """A header for JSON and a dictionary of arrays; `from_state` resumes from them bit for bit."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.learning import frames
 
 # Squares of differences of larger numbers leave the floats.
 LIMIT = 1e150
@@ -114,8 +115,8 @@ def table(forecasts: Any, names: tuple[str, ...]) -> Table:
             forecasts = np.column_stack(columns) if columns else np.zeros((0, 0))
         except (TypeError, ValueError):
             raise BadInput("X", labels, "give columns of numbers of one length, NaN where asleep") from None
-    elif getattr(forecasts, "columns", None) is not None:
-        labels = tuple(str(column) for column in forecasts.columns)
+    elif frames.is_frame(forecasts):
+        labels, forecasts = frames.numbers(forecasts)
     try:
         x = np.array(forecasts, dtype=float, order="C")
     except (TypeError, ValueError):

@@ -204,6 +204,11 @@ class Learner(OnlineLearner):
                     undo()
                 raise
 
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> np.ndarray:
+        """The prediction for each of some rows in compressed form (scipy's CSR arrays). Changes nothing."""
+        with self._lock:
+            return self._predict_many(self.rows.compressed(indptr, indices, values))
+
     # --- what it knows of itself -------------------------------------------------------------------------
     @property
     def rounds(self) -> int:

@@ -192,6 +192,19 @@ class OnlineLearner(ABC):
             details=details,
         )
 
+    # --- pictures --------------------------------------------------------------------------------------------
+    def plot_importances(self, count: int = 15, path: str | None = None) -> Any:
+        """The features that matter most: how far each moves the prediction, or where that is not known, its weight."""
+        from burkholder.learning.runs import importance_figure
+
+        ask = getattr(self, "importances", None) or getattr(self, "weights", None)
+        if ask is None:
+            raise BadInput("learner", type(self).__name__, "it tells neither importances nor weights")
+        figure = importance_figure(ask(), count, "importance" if hasattr(self, "importances") else "weight")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
+
     # --- copies ----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_lock"}

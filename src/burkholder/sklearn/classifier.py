@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from burkholder.auto import Auto, AutoMulticlass
 from burkholder.errors import BadInput
-from burkholder.sklearn.estimator import StreamEstimator, padded_weights
+from burkholder.sklearn.estimator import StreamEstimator, by_name, padded_weights
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -102,8 +102,7 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
             self._feed(learners, rows, np.where(y == classes[-1], 1.0, -1.0), weight)
             return
         if isinstance(learners, AutoMulticlass):
-            rows.sort_indices()
-            learners.run(rows, np.searchsorted(classes, y).tolist(), weight, trace=0)
+            self._feed(learners, rows, np.searchsorted(classes, y).tolist(), weight)
             return
         for label, learner in zip(classes, learners):
             self._feed(learner, rows, np.where(y == label, 1.0, -1.0), weight)
@@ -113,8 +112,8 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         """ŷ: one number a row for two classes, one a class for more (Auto: the logarithms of their probabilities)."""
         rows = self._fitted_rows(X)
         if isinstance(self.learner_, AutoMulticlass):
-            rows.sort_indices()
-            return np.log(np.maximum(self.learner_.probabilities(rows), np.finfo(float).tiny))
+            likely = self.learner_.probabilities(rows.whole if by_name(rows) else rows.csr)
+            return np.log(np.maximum(likely, np.finfo(float).tiny))
         if not isinstance(self.learner_, list):
             return self._ask(self.learner_, rows)
         return np.column_stack([self._ask(learner, rows) for learner in self.learner_])
