@@ -162,9 +162,10 @@ class AutoMulticlass(OnlineLearner):
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
         return labels
 
-    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+    def _weights(self, weight: Any, rows: int) -> NDArray[np.float64] | None:
+        weights = super()._weights(weight, rows)
         self._pattern.targets.check_weights(weights)
-        return super()._recorded(table, targets, weights, trace)
+        return weights
 
     def _run(self, table: Any, targets: list[Any], weights: NDArray[np.float64] | None) -> Stretch:
         self.reading.keep_table(table)
