@@ -20,7 +20,6 @@ from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
 from burkholder.learning.rows import Rows
-from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states

@@ -90,7 +90,8 @@ def _request(verb: str, table: Any) -> Request:
     if missing:
         raise Malformed("body", names[:5], f"there is no column {missing[0]!r}")
     count = table.num_rows
-    ids = [None if id is None else str(id) for id in table["id"].to_pylist()] if "id" in COLUMNS[verb] & set(names) else [None] * count
+    given = table["id"].to_pylist() if "id" in COLUMNS[verb] & set(names) else [None] * count
+    ids = [None if id is None else str(id) for id in given]
     if verb == "label" and None in ids:
         raise Malformed("id", None, "a label needs the id of its prediction")
     labels = _values(table["y"]) if verb != "predict" else ()

@@ -66,7 +66,9 @@ def token_in(path: str | os.PathLike[str] | None) -> bytes:
     except OSError as error:
         raise BadInput("token-file", str(path), f"it cannot be read: {error.strerror}") from None
     if len(token) < SHORTEST or not token.isascii() or not token.decode().isprintable() or b" " in token:
-        raise BadInput("token-file", str(path), f"it holds one line of at least {SHORTEST} printable characters, such as openssl rand -hex 16")
+        raise BadInput(
+            "token-file", str(path), f"it holds one line of at least {SHORTEST} printable characters, such as openssl rand -hex 16"
+        )
     return token
 
 

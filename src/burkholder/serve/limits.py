@@ -29,8 +29,8 @@ class Limits(NamedTuple):
 
     def admit(self, request: Request) -> None:
         """Refuse what is too much."""
-        if request.count > self.batch:
-            raise Refused(413, "rows", request.count, f"send at most {self.batch} at once")
+        if request.size > self.batch:
+            raise Refused(413, "rows", request.size, f"send at most {self.batch} at once")
         most = self.name
         for id in request.ids:
             if id is not None and len(id) > most:

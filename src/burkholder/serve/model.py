@@ -103,9 +103,7 @@ class Model:
     def kept(self) -> bytes:
         """Everything of the model, to go on from bit for bit."""
         waiting = [(id, *waiting) for id, waiting in self.waiting.items()]
-        kept = Kept(
-            self.name, self.number, self.shadow_of, self.origin, self.serial, waiting, self.tally.to_list(), pack(self.learner)
-        )
+        kept = Kept(self.name, self.number, self.shadow_of, self.origin, self.serial, waiting, self.tally.to_list(), pack(self.learner))
         return msgspec.msgpack.encode(kept)
 
     def download(self) -> bytes:

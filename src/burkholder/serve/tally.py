@@ -66,7 +66,7 @@ class Tally:
         """The share of intervals that held their label."""
         return self.inside / self.asked if self.asked else None
 
-    def calibration(self) -> list[tuple[float, float, int]]:
+    def calibration(self) -> list[tuple[float, float, float]]:
         """(mean probability given, share of labels that were 1, rounds) of each bin met."""
         return [(p / n, hits / n, n) for p, hits, n in self.bins if n]
 

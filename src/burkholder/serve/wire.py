@@ -55,12 +55,12 @@ class Request(NamedTuple):
     weights: Any = ()
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         return len(self.ids)
 
 
 KINDS: dict[str, Any] = {"predict": Play, "label": Truth, "learn": Example}
-_json = {verb: msgspec.json.Decoder(kind | list[kind]) for verb, kind in KINDS.items()}
+_json: dict[str, Any] = {verb: msgspec.json.Decoder(kind | list[kind]) for verb, kind in KINDS.items()}  # type: ignore[valid-type]
 _lines = {verb: msgspec.json.Decoder(kind) for verb, kind in KINDS.items()}
 
 
