@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     "AdaptiveParameterFree": "functions",
     "Assumption": "learning.certificate",
+    "AsyncClient": "serve.client",
     "Audit": "learning.audit",
     "Auto": "auto",
     "AutoMulticlass": "auto",
@@ -21,6 +22,7 @@ _PUBLIC: dict[str, str] = {
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
+    "Client": "serve.client",
     "Comparators": "learning.certificate",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
@@ -44,6 +46,7 @@ _PUBLIC: dict[str, str] = {
     "ProofCertificate": "discovery.result",
     "Report": "lab.verdicts",
     "Run": "learning.runs",
+    "ServiceRefused": "serve.calls",
     "Smoothness": "functions",
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
@@ -129,6 +132,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.tickets import Ticket as Ticket
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.serve.calls import ServiceRefused as ServiceRefused
+    from burkholder.serve.client import AsyncClient as AsyncClient
+    from burkholder.serve.client import Client as Client
     from burkholder.storage import BadFile as BadFile
     from burkholder.storage import load as load
     from burkholder.storage import save as save

@@ -17,7 +17,7 @@ from burkholder.serve.events import Event, Group, sealed, unsealed
 from burkholder.serve.service import Service
 from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
 
-FRESH = 8192  # rounds that are over, kept in memory before they go to the store
+FRESH = 512  # rounds that are over, kept in memory before they go to the store
 Report = Callable[..., None]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -78,6 +79,8 @@ class Running:
             journal = Journal(self.store, service, self.settings.rhythm, logs.say)
             await self._first(journal)
             await asyncio.to_thread(_warm, service)
+            gc.collect()
+            gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
         except BurkholderError as error:
             self.failure = error
             os.kill(os.getpid(), signal.SIGTERM)

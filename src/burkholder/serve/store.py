@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS closed (model INTEGER, id TEXT, seq INTEGER NOT NULL, body BLOB NOT NULL, "
     "PRIMARY KEY (model, id)) WITHOUT ROWID",
 )
+CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
+MOVE = 8 << 20  # bytes in the write-ahead file before they are moved
 APPEND = "INSERT INTO log (seq, body) VALUES (?, ?)"
 
 
@@ -70,12 +73,15 @@ class Store:
         os.chmod(self.folder, 0o700)
         path = self.folder / FILE
         self._lock = _alone(self.folder)
+        self._unwritten = 0
+        self._mover: threading.Thread | None = None
         before = os.umask(0o077)  # the file and those beside it are the user's alone
         try:
             self._writing = connect(str(path))
             self._prepare()
             self._reading = connect(str(path))
             self._reading.execute("PRAGMA query_only = 1")
+            self._moving = connect(str(path))
         except Exception as error:
             raise StoreFailed(f"{path}: {error}") from None
         finally:
@@ -86,7 +92,7 @@ class Store:
         writing.execute("PRAGMA locking_mode = NORMAL")
         writing.execute("PRAGMA journal_mode = WAL")
         writing.execute("PRAGMA synchronous = FULL")  # a commit returns when it would survive the power going off
-        writing.execute("PRAGMA wal_autocheckpoint = 4000")
+        writing.execute("PRAGMA wal_autocheckpoint = 0")  # see `_move`
         ((version,),) = writing.execute("PRAGMA user_version").fetchall()
         if version > SCHEMA:
             raise StoreFailed(f"it was written by a later version (schema {version}): upgrade burkholder")
@@ -103,8 +109,10 @@ class Store:
         try:
             if not closed and snapshot is None:
                 self._writing.execute(APPEND, (seq, body))
-                return
-            self._together(seq, body, closed, snapshot)
+            else:
+                self._together(seq, body, closed, snapshot)
+            self._unwritten += len(body)
+            self._move()
         except Exception as error:
             raise StoreFailed(str(error)) from None
 
@@ -133,6 +141,21 @@ class Store:
         if closed or snapshot is not None:
             self.append(0, b"", closed, snapshot)
 
+    # --- from the write-ahead file to the store's own --------------------------------------------------------------
+    def _move(self) -> None:
+        """Have the write-ahead file emptied now and then, without waiting: most by a thread of its own, the rest here.
+
+        Only what is moved completely can be begun anew, and only between two writes it can be complete.
+        """
+        if self._mover is None:
+            if self._unwritten >= MOVE:
+                self._unwritten = 0
+                self._mover = threading.Thread(target=self._moving.execute, args=(CHECKPOINT,), name="checkpoint", daemon=True)
+                self._mover.start()
+        elif not self._mover.is_alive():
+            self._mover = None
+            self._writing.execute(CHECKPOINT)
+
     # --- reading -------------------------------------------------------------------------------------------------
     def find(self, model: int, id: str, position: int) -> bytes | None:
         """A round that was over after the events up to `position`; what was written later is not there yet."""
@@ -157,8 +180,10 @@ class Store:
 
     def close(self) -> None:
         """Let go of the files."""
-        self._reading.close()
-        self._writing.close()
+        if self._mover is not None:
+            self._mover.join()
+        for way in (self._reading, self._moving, self._writing):
+            way.close()
         os.close(self._lock)
 
 
