@@ -22,7 +22,7 @@ def _headers(token: str | None) -> dict[str, str]:
 class Client:
     """A service at a URL. `model` is one of its models, if not the default; `retries` how often to ask again.
 
-    `transport` is httpx's, for tests and for those who need their own.
+    What else is given goes to httpx: timeout, transport, verify, …
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Client:
         transport: Any = None,
     ) -> None:
         self._calls = Calls(model, retries)
-        self._http = httpx.Client(base_url=url, headers=_headers(token), timeout=timeout, transport=transport)
+        self._http = httpx.Client(base_url=url, headers=_headers(token), **{"timeout": 30.0, **http})
 
     def _run(self, steps: Steps) -> Any:
         sent: Any = None
@@ -115,7 +115,7 @@ class AsyncClient:
         transport: Any = None,
     ) -> None:
         self._calls = Calls(model, retries)
-        self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), timeout=timeout, transport=transport)
+        self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), **{"timeout": 30.0, **http})
 
     async def _run(self, steps: Steps) -> Any:
         import asyncio
