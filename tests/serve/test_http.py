@@ -10,9 +10,8 @@ import sqlite3
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from serving import LEARNERS, served
 
 import burkholder as bk
 from burkholder.errors import BadInput
@@ -22,6 +21,7 @@ from burkholder.serve.limits import Limits
 from burkholder.serve.page import page
 from burkholder.serve.store import Store, connection
 from burkholder.storage import pack
+from serving import LEARNERS, served
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -80,9 +80,11 @@ def test_named_columns_of_arrow_are_named_features(tmp_path):
     rows = [{"x": {"age": 1.0, "city": "Bonn"}, "y": 1.0}, {"x": {"age": 2.0, "city": None}, "y": 0.0}]
 
     async def in_arrow(http):
-        return pa.ipc.open_stream((await http.post("/learn", content=arrow.written(columns), headers=ARROW)).content).read_all()[
-            "prediction"
-        ].to_pylist()
+        return (
+            pa.ipc.open_stream((await http.post("/learn", content=arrow.written(columns), headers=ARROW)).content)
+            .read_all()["prediction"]
+            .to_pylist()
+        )
 
     async def in_json(http):
         return (await http.post("/learn", json=rows)).json()["predictions"]
@@ -162,7 +164,10 @@ def test_an_arrow_stream_that_would_unpack_to_more_is_refused():
 GOOD = arrow.written({"x": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(6.0)), 2), "id": ["a", "b", "c"]})
 
 
-@given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=8), st.sampled_from(["predict", "label", "learn"]))
+@given(
+    st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=8),
+    st.sampled_from(["predict", "label", "learn"]),
+)
 def test_spoiled_arrow_streams_are_read_or_refused(changes, verb):
     spoiled = bytearray(GOOD)
     for place, byte in changes:

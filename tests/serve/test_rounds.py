@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from serving import LEARNERS, Logged, asked, created
 
 import burkholder as bk
 from burkholder.storage import pack
+from serving import LEARNERS, Logged, asked, created
 
 
 @pytest.fixture

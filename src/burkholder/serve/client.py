@@ -25,16 +25,7 @@ class Client:
     What else is given goes to httpx: timeout, transport, verify, …
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        *,
-        model: str | None = None,
-        timeout: float = 30.0,
-        retries: int = 5,
-        transport: Any = None,
-    ) -> None:
+    def __init__(self, url: str, token: str | None = None, *, model: str | None = None, retries: int = 5, **http: Any) -> None:
         self._calls = Calls(model, retries)
         self._http = httpx.Client(base_url=url, headers=_headers(token), **{"timeout": 30.0, **http})
 
@@ -104,16 +95,7 @@ class Client:
 class AsyncClient:
     """`Client`, with every call to be awaited."""
 
-    def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        *,
-        model: str | None = None,
-        timeout: float = 30.0,
-        retries: int = 5,
-        transport: Any = None,
-    ) -> None:
+    def __init__(self, url: str, token: str | None = None, *, model: str | None = None, retries: int = 5, **http: Any) -> None:
         self._calls = Calls(model, retries)
         self._http = httpx.AsyncClient(base_url=url, headers=_headers(token), **{"timeout": 30.0, **http})
 
