@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     "AdaptiveParameterFree": "functions",
     "Assumption": "learning.certificate",
-    "AsyncClient": "serve.client",
+    "AsyncClient": "client.clients",
     "Audit": "learning.audit",
     "Auto": "auto",
     "AutoMulticlass": "auto",
@@ -22,7 +22,7 @@ _PUBLIC: dict[str, str] = {
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
-    "Client": "serve.client",
+    "Client": "client.clients",
     "Comparators": "learning.certificate",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
@@ -46,7 +46,7 @@ _PUBLIC: dict[str, str] = {
     "ProofCertificate": "discovery.result",
     "Report": "lab.verdicts",
     "Run": "learning.runs",
-    "ServiceRefused": "serve.calls",
+    "ServiceRefused": "client.calls",
     "Smoothness": "functions",
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
@@ -81,6 +81,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder import losses as losses
     from burkholder.auto import Auto as Auto
     from burkholder.auto import AutoMulticlass as AutoMulticlass
+    from burkholder.client.calls import ServiceRefused as ServiceRefused
+    from burkholder.client.clients import AsyncClient as AsyncClient
+    from burkholder.client.clients import Client as Client
     from burkholder.discovery.problems import Problem as Problem
     from burkholder.discovery.program import NotFound as NotFound
     from burkholder.discovery.result import Found as Found
@@ -132,9 +135,6 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.tickets import Ticket as Ticket
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
-    from burkholder.serve.calls import ServiceRefused as ServiceRefused
-    from burkholder.serve.client import AsyncClient as AsyncClient
-    from burkholder.serve.client import Client as Client
     from burkholder.storage import BadFile as BadFile
     from burkholder.storage import load as load
     from burkholder.storage import save as save

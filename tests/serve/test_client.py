@@ -44,7 +44,7 @@ def with_client(folder, work, losing=False, learner="auto", **options):
 
 
 def test_answers_lost_on_the_way_are_asked_for_again_and_nothing_is_done_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("burkholder.serve.calls.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("burkholder.client.calls.FIRST_PAUSE", 0.0)
 
     async def work(client, learner):
         first = await client.predict({"a": 1.0})
@@ -93,7 +93,8 @@ def test_models_go_down_and_up(tmp_path):
         await client.learn([[1.0, 0.5]] * 4, [1, 1, 0, 1])
         model = await client.download()
         assert await client.upload("second", model) == {"model": "second", "shadow_of": None, "rounds": 4}
-        await client.upload("shade", bk.Auto(loss="logistic"), shadow_of="default")
+        bk.save(bk.Auto(loss="logistic"), tmp_path / "shade.bk")
+        await client.upload("shade", tmp_path / "shade.bk", shadow_of="default")
         return unpack(model).predict([1.0, 0.5]), learner.predict([1.0, 0.5])
 
     one, other = with_client(tmp_path, work, token=ADMIN)
@@ -101,7 +102,7 @@ def test_models_go_down_and_up(tmp_path):
 
 
 def test_a_service_that_is_not_there_is_said_so(monkeypatch):
-    monkeypatch.setattr("burkholder.serve.calls.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("burkholder.client.calls.FIRST_PAUSE", 0.0)
     with bk.Client("http://127.0.0.1:9", retries=1) as client, pytest.raises(bk.ServiceRefused, match="2 attempts"):
         client.predict([1.0])
     with pytest.raises(bk.BadInput, match="retries"):

@@ -16,18 +16,14 @@ from serving import LEARNERS, Logged, asked, created
 QUICK = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk that need not be waited for
 ROWS = st.dictionaries(st.sampled_from("abc"), st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1)
 IDS = st.one_of(st.none(), st.sampled_from("uvwxyz"))
+LABELLED = st.sampled_from(["u", "v", "w", "x", "#1", "#2", "#3"])
+KEYS = st.sampled_from(["", "k"])
 EVENTS = st.one_of(
     st.builds(lambda x, id: asked("predict", {"x": x} | ({"id": id} if id else {})), ROWS, IDS),
     st.builds(lambda xs: asked("predict", [{"x": x} for x in xs]), st.lists(ROWS, min_size=1, max_size=3)),
-    st.builds(
-        lambda id, y: asked("label", {"id": id, "y": y}), st.sampled_from(["u", "v", "w", "#1", "#2", "#3"]), st.sampled_from([0, 1, 7])
-    ),
-    st.builds(
-        lambda ids: asked("label", [{"id": id, "y": 1} for id in ids]), st.lists(st.sampled_from(["u", "x", "#1", "#4"]), max_size=3)
-    ),
-    st.builds(
-        lambda xs, key: asked("learn", [{"x": x, "y": 1} for x in xs], key=key), st.lists(ROWS, max_size=3), st.sampled_from(["", "k"])
-    ),
+    st.builds(lambda id, y: asked("label", {"id": id, "y": y}), LABELLED, st.sampled_from([0, 1, 7])),
+    st.builds(lambda ids: asked("label", [{"id": id, "y": 1} for id in ids]), st.lists(LABELLED, max_size=3)),
+    st.builds(lambda xs, key: asked("learn", [{"x": x, "y": 1} for x in xs], key=key), st.lists(ROWS, max_size=3), KEYS),
     st.builds(lambda x: asked("predict", {"x": x}), st.lists(st.just(1.0), min_size=1, max_size=2)),  # rows of another kind
     st.builds(lambda: asked("predict", {"x": {"a": 1.0}}, model="nobody")),
     st.builds(lambda before: asked("forget", before), st.sampled_from([1.0, 3.0])),

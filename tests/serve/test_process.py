@@ -20,6 +20,11 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 PORT = 18473 + os.getpid() % 5000
 
 
+def command(folder, *options):
+    start = [sys.executable, "-c", "from burkholder.cli import main; main()", "serve"]
+    return [*start, "--store", str(folder), "--port", str(PORT), *options]
+
+
 @contextmanager
 def process(folder, *options):
     """The service in a process of its own, ready; it is killed if it still runs."""
@@ -72,11 +77,7 @@ def test_killed_it_goes_on_where_it_was_and_stopped_it_exits_with_0(tmp_path):
         assert running.wait(20) == 0
     said = [json.loads(line) for line in [*lines, *rest.splitlines()] if line.strip() and not line.startswith("compiling")]
     assert [line["event"] for line in said][-1] == "stopped" and all("time" in line for line in said)
-    wrong = subprocess.run(
-        [sys.executable, "-c", "from burkholder.cli import main; main()", "serve", "--store", str(tmp_path / "s"), "--loss", "hinge", "--port", str(PORT)],
-        capture_output=True,
-        text=True,
-    )  # fmt: skip
+    wrong = subprocess.run(command(tmp_path / "s", "--loss", "hinge"), capture_output=True, text=True)
     assert wrong.returncode == 1 and "its model was made from" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
@@ -86,11 +87,9 @@ def test_a_browser_sees_the_numbers(tmp_path):
         asked.learn([[1.0, k % 7] for k in range(321)], [k % 2 for k in range(321)])
         asked.predict([1.0, 2.0])
         time.sleep(1.2)  # a moment of the curve
-        page = subprocess.run(
-            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}", "--virtual-time-budget=4000",
-             "--dump-dom", f"http://127.0.0.1:{PORT}/"],
-            capture_output=True, text=True, timeout=120,
-        ).stdout  # fmt: skip
+        quiet = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}", "--virtual-time-budget=4000"]
+        look = [BROWSER, *quiet, "--dump-dom", f"http://127.0.0.1:{PORT}/"]
+        page = subprocess.run(look, capture_output=True, text=True, timeout=120).stdout
         told = asked.certificate()
     tiles = dict(re.findall(r'id="tile-(\w+)">([^<]*)<', page))
     assert tiles["rounds"] == "321" and tiles["pending"] == "1"

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from burkholder.client.calls import Answered, Calls, Pause, Steps
 from burkholder.errors import MissingExtra
-from burkholder.serve.calls import Answered, Calls, Pause, Steps
 
 try:
     import httpx
@@ -78,7 +78,7 @@ class Client:
         return self._run(self._calls.download())
 
     def upload(self, name: str, model: Any, shadow_of: str | None = None) -> dict[str, Any]:
-        """Add a model: a learner, or the bytes of a file. It takes the admin token."""
+        """Add a model: the path of a saved one, or its bytes. It takes the admin token."""
         return self._run(self._calls.upload(name, model, shadow_of))
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class AsyncClient:
         return await self._run(self._calls.download())
 
     async def upload(self, name: str, model: Any, shadow_of: str | None = None) -> dict[str, Any]:
-        """Add a model: a learner, or the bytes of a file. It takes the admin token."""
+        """Add a model: the path of a saved one, or its bytes. It takes the admin token."""
         return await self._run(self._calls.upload(name, model, shadow_of))
 
     async def close(self) -> None:

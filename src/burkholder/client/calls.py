@@ -7,6 +7,7 @@ once, however often it comes. So repeating is safe, and what fails on the way is
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -117,9 +118,7 @@ class Calls:
 
     def upload(self, name: str, model: Any, shadow_of: str | None) -> Steps:
         if not isinstance(model, bytes):
-            from burkholder.storage import pack
-
-            model = pack(model)
+            model = Path(model).read_bytes()
         params = {} if shadow_of is None else {"shadow_of": shadow_of}
         answer = yield from self.answered(Call("PUT", f"/models/{name}", {"content": model, "params": params}))
         return answer.json()
