@@ -52,10 +52,10 @@ class Logged:
     def one(self, event: Event, moment: float = 0.0) -> Any:
         return self.group(event, moment=moment)[0]
 
-    def tidy(self) -> None:
-        """A snapshot, and the log cut."""
+    def tidy(self, snapshot: bool = True) -> None:
+        """What is over goes to the store; with a snapshot, the log is cut."""
         rows = self.service.finished()
-        self.store.write(rows, self.service.snapshot())
+        self.store.write(rows, self.service.snapshot() if snapshot else None)
         self.service.stored(rows)
 
     def restarted(self) -> Logged:

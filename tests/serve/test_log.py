@@ -32,7 +32,7 @@ EVENTS = st.one_of(
 
 @pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=12)
-@given(st.lists(st.tuples(st.lists(EVENTS, max_size=4), st.sampled_from(["", "restart", "snapshot"])), max_size=8))
+@given(st.lists(st.tuples(st.lists(EVENTS, max_size=4), st.sampled_from(["", "restart", "snapshot", "closed"])), max_size=8))
 def test_restarting_anywhere_changes_no_bit_and_no_answer(name, script):
     folder = tempfile.TemporaryDirectory(dir=QUICK)
     plain, broken = Logged(f"{folder.name}/plain"), Logged(f"{folder.name}/broken")
@@ -41,8 +41,8 @@ def test_restarting_anywhere_changes_no_bit_and_no_answer(name, script):
             logged.group(created(LEARNERS[name]()), created(LEARNERS[name](), "other", "default"))
         for moment, (events, then) in enumerate(script):
             assert plain.group(*events, moment=float(moment)) == broken.group(*events, moment=float(moment))
-            if then == "snapshot":
-                broken.tidy()
+            if then in ("snapshot", "closed"):
+                broken.tidy(then == "snapshot")
             if then:
                 broken = broken.restarted()
             assert plain.bits() == broken.bits()

@@ -55,7 +55,7 @@ class Running:
         self.store = Store(settings.store) if store is None else store
         self.front = Front(settings.tokens, settings.limits)
         self.app = application(self.front)
-        self.failure: BurkholderError | None = None
+        self.failure: Exception | None = None
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
@@ -81,7 +81,7 @@ class Running:
             await asyncio.to_thread(_warm, service)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
-        except BurkholderError as error:
+        except Exception as error:
             self.failure = error
             os.kill(os.getpid(), signal.SIGTERM)
             return

@@ -27,7 +27,8 @@ class Service:
     """Models by name, and the rounds that were over lately. `find` looks up those that are already in the store."""
 
     def __init__(self, find: Find) -> None:
-        self.position = 0  # groups applied
+        self.position = 0  # the group that is applied, or was last
+        self._known = 0  # groups applied completely
         self.moment = 0.0  # the service's clock at the last of them
         self.models: dict[str, Model] = {}
         self.comparisons: dict[str, Comparison] = {}  # of each shadow with its model
@@ -39,11 +40,11 @@ class Service:
     # --- applying ------------------------------------------------------------------------------------------------
     def apply(self, group: Group, requests: list[Any] | None = None) -> list[Answer]:
         """The next group of the log, event by event; an answer to each. Requests may have been read already."""
-        self.position += 1
+        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `over`
         self.moment = group.moment
-        if requests is None:
-            return [self._one(event, None) for event in group.events]
-        return [self._one(event, request) for event, request in zip(group.events, requests)]
+        answers = [self._one(event, request) for event, request in zip(group.events, requests or [None] * len(group.events))]
+        self._known = self.position
+        return answers
 
     def _one(self, event: Event, request: wire.Request | None) -> Answer:
         try:
@@ -215,7 +216,7 @@ class Service:
         found = self.fresh.get((model.number, id))
         if found is not None:
             return found
-        body = self._find(model.number, id, self.position)
+        body = self._find(model.number, id, self._known)
         return None if body is None else Over(*msgspec.msgpack.decode(body))
 
     def _close(self, model: Model, id: str, over: Over) -> None:
@@ -241,7 +242,7 @@ class Service:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Begin where a snapshot was made."""
-        self.position = snapshot.seq
+        self.position = self._known = snapshot.seq
         if not snapshot.parts:
             return
         self.moment, comparisons = msgspec.msgpack.decode(snapshot.parts[0])

@@ -80,16 +80,15 @@ class Store:
             self._writing = connect(str(path))
             self._prepare()
             self._reading = connect(str(path))
-            self._reading.execute("PRAGMA query_only = 1")
             self._moving = connect(str(path))
-        except Exception as error:
+        except BaseException as error:
+            os.close(self._lock)
             raise StoreFailed(f"{path}: {error}") from None
         finally:
             os.umask(before)
 
     def _prepare(self) -> None:
         writing = self._writing
-        writing.execute("PRAGMA locking_mode = NORMAL")
         writing.execute("PRAGMA journal_mode = WAL")
         writing.execute("PRAGMA synchronous = FULL")  # a commit returns when it would survive the power going off
         writing.execute("PRAGMA wal_autocheckpoint = 0")  # see `_move`
@@ -111,10 +110,13 @@ class Store:
                 self._writing.execute(APPEND, (seq, body))
             else:
                 self._together(seq, body, closed, snapshot)
-            self._unwritten += len(body)
-            self._move()
         except Exception as error:
             raise StoreFailed(str(error)) from None
+        self._unwritten += len(body)
+        try:
+            self._move()
+        except Exception:  # the group is on disk all the same; what was not moved now is moved another time
+            pass
 
     def _together(self, seq: int, body: bytes, closed: Iterable[Closed], snapshot: Snapshot | None) -> None:
         writing = self._writing
@@ -150,11 +152,17 @@ class Store:
         if self._mover is None:
             if self._unwritten >= MOVE:
                 self._unwritten = 0
-                self._mover = threading.Thread(target=self._moving.execute, args=(CHECKPOINT,), name="checkpoint", daemon=True)
+                self._mover = threading.Thread(target=self._beside, name="checkpoint", daemon=True)
                 self._mover.start()
         elif not self._mover.is_alive():
             self._mover = None
             self._writing.execute(CHECKPOINT)
+
+    def _beside(self) -> None:
+        try:
+            self._moving.execute(CHECKPOINT)
+        except Exception:  # the disk refused: the write-ahead file has it all
+            pass
 
     # --- reading -------------------------------------------------------------------------------------------------
     def find(self, model: int, id: str, position: int) -> bytes | None:
