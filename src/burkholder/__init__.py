@@ -10,6 +10,7 @@ __version__ = "0.2.0"
 _PUBLIC: dict[str, str] = {
     "AdaptiveParameterFree": "functions",
     "Assumption": "learning.certificate",
+    "AsyncClient": "client.clients",
     "Audit": "learning.audit",
     "Auto": "auto",
     "AutoMulticlass": "auto",
@@ -22,6 +23,7 @@ _PUBLIC: dict[str, str] = {
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
+    "Client": "client.clients",
     "Comparators": "learning.certificate",
     "Comparison": "confidence.compare",
     "Confidence": "confidence.sequence",
@@ -50,6 +52,7 @@ _PUBLIC: dict[str, str] = {
     "Quantiles": "intervals.quantiles",
     "Report": "lab.verdicts",
     "Run": "learning.runs",
+    "ServiceRefused": "client.calls",
     "Smoothness": "functions",
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
@@ -86,6 +89,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder import losses as losses
     from burkholder.auto import Auto as Auto
     from burkholder.auto import AutoMulticlass as AutoMulticlass
+    from burkholder.client.calls import ServiceRefused as ServiceRefused
+    from burkholder.client.clients import AsyncClient as AsyncClient
+    from burkholder.client.clients import Client as Client
     from burkholder.confidence.betting import Betting as Betting
     from burkholder.confidence.compare import Comparison as Comparison
     from burkholder.confidence.compare import compare as compare

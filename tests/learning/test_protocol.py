@@ -225,6 +225,8 @@ def test_loop_run_and_play_are_the_same_bits(kind: Kind) -> None:
     for part in (slice(0, 1), slice(1, 15), slice(15, N)):
         pieces.run(X[part], y[part], None if weights is None else weights[part], trace=0)
     assert learned(pieces) == learned(loop)
+    batch = kind.make()
+    assert same(batch.learn_many(X, y, weights), predictions) and learned(batch) == learned(loop)
 
 
 @each
@@ -312,7 +314,7 @@ def test_a_bad_input_anywhere_leaves_nothing_behind(kind: Kind, trace: int) -> N
 
     def refused(place: int | None, X: Any, y: Any, weight: Any = None) -> None:
         with pytest.raises(BadInput) as caught:
-            learner.run(X, y, weight, trace=trace)
+            learner.run(X, y, weight, trace=trace) if trace else learner.learn_many(X, y, weight)
         assert state(learner) == before, (place, caught.value)
         assert place is None or f"[{place}]" in caught.value.argument, caught.value
 
@@ -347,6 +349,9 @@ def test_a_bad_input_anywhere_leaves_nothing_behind(kind: Kind, trace: int) -> N
                 ask(bad)
     learner.run([], [])
     assert state(learner) == before
+    fresh = kind.make()
+    fresh.run([], [])
+    assert state(fresh) == state(kind.make())
 
 
 def _whole(bad: Any) -> bool:

@@ -37,10 +37,9 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
 from burkholder.learning.rounding import add
 from burkholder.learning.rows import Rows
-from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
@@ -175,11 +174,7 @@ class Auto(OnlineLearner):
 
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
-        if not self.loss.odds:
-            raise BadInput("loss", losses.name(self.loss), "probabilities need the logistic loss")
-        margin = self.predict(x)
-        e = math.exp(-abs(margin))
-        return 1.0 / (1.0 + e) if margin > 0 else e / (1.0 + e)
+        return losses.probability(self.loss, self.predict(x))
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """Learn from one row and its label; a bad row or label raises BadInput and changes nothing."""
@@ -254,9 +249,10 @@ class Auto(OnlineLearner):
     def _predict_many(self, table: Any) -> NDArray[np.float64]:
         return kernel.predict_rows(self._arrays(), self._inner, (table.indptr, table.indices, table.values))
 
-    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+    def _weights(self, weight: Any, rows: int) -> NDArray[np.float64] | None:
+        weights = super()._weights(weight, rows)
         self.targets.check_weights(weights)
-        return super()._recorded(table, targets, weights, trace)
+        return weights
 
     def _run(self, table: Any, targets: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Stretch:
         yhat, paid = self._rounds_of(table, targets, weights)
@@ -281,8 +277,7 @@ class Auto(OnlineLearner):
         """Predictions for a chunk of sparse rows (CSR arrays), each made before its label is learned."""
         with self._lock:
             table = self.reading.compressed(indptr, indices, values)
-            targets, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
-            self.targets.check_weights(weights)
+            targets, weights = self._targets(y, table.rows), self._weights(weight, table.rows)
             return self._rounds_of(table, targets, weights)[0]
 
     def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:

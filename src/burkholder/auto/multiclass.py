@@ -20,7 +20,6 @@ from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rows import Rows
-from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 3  # of saved states
@@ -167,9 +166,10 @@ class AutoMulticlass(OnlineLearner):
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
         return labels
 
-    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+    def _weights(self, weight: Any, rows: int) -> NDArray[np.float64] | None:
+        weights = super()._weights(weight, rows)
         self._pattern.targets.check_weights(weights)
-        return super()._recorded(table, targets, weights, trace)
+        return weights
 
     def _run(self, table: Any, targets: list[Any], weights: NDArray[np.float64] | None) -> Stretch:
         self.reading.keep_table(table)

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tight": ("tight", "tight"),
     "discover": ("discover", "discover"),
     "check": ("discover", "check"),
+    "serve": ("serve", "serve"),
     "list": ("listing", "list_names"),
     "warm": ("warm", "warm"),
 }

@@ -183,9 +183,10 @@ class Learner(OnlineLearner):
 
     def _advance(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         predictions = self.state.run(table, targets, weights, self.loss, self.bound, self.ledger)
-        new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
-        self.rows.keep(table.kind, table.length, new)
-        self._forget_names(new)
+        if table.rows:  # no rows have no kind
+            new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
+            self.rows.keep(table.kind, table.length, new)
+            self._forget_names(new)
         return predictions
 
     def _predict_many(self, table: Table) -> np.ndarray:

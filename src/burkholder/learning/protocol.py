@@ -158,7 +158,23 @@ class OnlineLearner(ABC):
         """
         with self._lock:
             table = self._table(X)
-            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
+            return self._recorded(table, self._targets(y, table.rows), self._weights(weight, table.rows), trace)
+
+    def learn_many(self, X: Any, y: Any, weight: Any = None) -> Any:
+        """Every row in turn, as `run`, all of it or nothing; only the progressive predictions are told."""
+        with self._lock:
+            table = self._table(X)
+            targets, weights = self._targets(y, table.rows), self._weights(weight, table.rows)
+            undo = self._undo()
+            try:
+                return self._run(table, targets, weights).predictions
+            except BaseException:
+                undo()
+                raise
+
+    def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
+        """The importance of every round, checked; None: all count once."""
+        return checked_weights(weight, rows)
 
     def _recorded(self, table: Any, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
         n = table.rows
