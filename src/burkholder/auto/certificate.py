@@ -18,6 +18,8 @@ import numpy as np
 from burkholder import losses
 from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
+from burkholder.auto.blend import Blend, blend_names
+from burkholder.auto.nonlinear import Nonlinear
 from burkholder.auto.plan import BETTING, LOGISTIC, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.reading import Reading
 from burkholder.auto.state import (
@@ -27,6 +29,8 @@ from burkholder.auto.state import (
     FULL_ON,
     GAP,
     HEAVY,
+    LEARNT_LOSS,
+    LEARNT_REST,
     LOSS,
     LOSS_REST,
     RADIUS_SCALE,
@@ -142,18 +146,28 @@ def _told(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[int, float], pending: int) -> AutoCertificate:
+def certify(
+    plan: Plan, state: State, beyond: Nonlinear | None, loss: Any, reading: Reading, late: tuple[int, float], pending: int
+) -> AutoCertificate:
     """The certificate of a state. late: how many labels came late, and what those rounds paid, in internal units."""
+    names, lost, costs, weights = lane_names(plan), lane_losses(plan, state), lane_costs(plan, state), state.weight[: plan.lanes]
+    if beyond is not None:
+        # whoever follows the linear lanes pays both aggregations
+        last = lane_costs(beyond.plan, beyond.blend)
+        names = names + blend_names(beyond.plan)
+        lost = np.concatenate([lost, lane_losses(beyond.plan, beyond.blend)])
+        costs = np.concatenate([costs + last[0], last])
+        weights = np.concatenate([weights * beyond.blend.weight[0], beyond.blend.weight[: beyond.plan.lanes]])
+        state = state._replace(scalars=_shown(state, beyond))
     s = state.scalars
     label_unit = float(s[UNIT])
     unit = label_unit**loss.degree
     size = charged.sizes(plan, state, loss, late[1])
-    lost = state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
     learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
-    behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(plan.lanes)])
-    costs = np.maximum(lane_costs(plan, state), behind)
+    behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(len(lost))])
+    costs = np.maximum(costs, behind)
     lanes = tuple(
-        Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(state.weight[k])) for k, name in enumerate(lane_names(plan))
+        Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(weights[k])) for k, name in enumerate(names)
     )
     linear = tuple(_linear(plan, state, size, k, float(behind[plan.tangents + k]), float(costs[plan.tangents + k])) for k in range(4))
     clipped = int(s[CLIPPED_LABELS])
@@ -181,7 +195,20 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
     return certificate
 
 
-def lane_costs(plan: Plan, state: State) -> np.ndarray:
+def _shown(state: State, beyond: Nonlinear) -> np.ndarray:
+    """The linear lanes' scalars, with the losses of what was shown."""
+    scalars = state.scalars.copy()
+    places = [LOSS, LOSS_REST, LEARNT_LOSS, LEARNT_REST]
+    scalars[places] = beyond.blend.scalars[places]
+    return scalars
+
+
+def lane_losses(plan: Plan, state: State | Blend) -> np.ndarray:
+    """The cumulative loss of every lane, in internal units."""
+    return state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
+
+
+def lane_costs(plan: Plan, state: State | Blend) -> np.ndarray:
     """How much more than each lane the aggregate may have lost, in internal units.
 
     Weights are changed by factors within 64u of what is meant, so that n rounds move (1/η)·ln w by at most 64nu/η.
