@@ -284,7 +284,7 @@ def test_classes_on_shared_statistics_are_what_separate_learners_would_be():
     together = AutoMulticlass(classes=[0, 1, 2])
     together.run(X, labels)
     for label, view in together.learners.items():
-        alone = Auto("logistic")
+        alone = Auto("logistic", effort="light")
         alone.run(X, np.where(labels == label, 1, -1))
         for name, array in alone.state._asdict().items():
             same = getattr(view.state, name)

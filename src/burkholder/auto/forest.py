@@ -260,7 +260,7 @@ def split(plan, forest, walk, k, leaf, based):
         return False
     child, trees = int(forest.used[k]), forest.used.shape[0]
     forest.used[k] += 2.0
-    nodes[leaf, CUT], nodes[leaf, FEATURE], nodes[leaf, CHILD] = cut, float(where), float(child)
+    nodes[leaf, CUT], nodes[leaf, FEATURE], nodes[leaf, CHILD], held[leaf, 0] = cut, float(where), float(child), 0.0
     for side in range(2):
         node, count, push, weight = (child + side) * trees + k, 0, 0.0, 1.0
         for i in range(HELD):

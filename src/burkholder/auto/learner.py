@@ -14,7 +14,7 @@ from burkholder.auto import features, kernel, schema
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.forest import WIDEST
 from burkholder.auto.importance import importances
-from burkholder.auto.nonlinear import START, TREES, Nonlinear
+from burkholder.auto.nonlinear import PREFIX, START, TREES, Nonlinear
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
 from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.room import tables_of
@@ -47,7 +47,6 @@ from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 4  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
-PREFIX = "beyond_"  # of the arrays that are not the linear lanes'
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
@@ -416,8 +415,7 @@ class Auto(OnlineLearner):
         learner = cls(header["loss"], **given, **header["options"])
         learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
         if f"{PREFIX}scalars" in arrays:
-            learner._open()
-            assert learner._nonlinear is not None
+            learner._nonlinear = Nonlinear(learner.plan, learner.state, TREES[learner.effort], learner.effort == "thorough")
             learner._nonlinear.restore({name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)})
         learner.reading = Reading.from_dict(header["rows"])
         learner._unit_known = header["unit_known"]

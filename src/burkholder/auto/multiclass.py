@@ -46,7 +46,7 @@ class AutoMulticlass(OnlineLearner):
     def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
         super().__init__(max_pending)
         self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}
-        self._pattern = Auto("logistic", **self._options)
+        self._pattern = Auto("logistic", effort="light", **self._options)
         self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
@@ -93,7 +93,7 @@ class AutoMulticlass(OnlineLearner):
         return {label: self._view(place) for label, place in self._places.items()}
 
     def _view(self, place: int) -> Auto:
-        view = Auto("logistic", **self._options)
+        view = Auto("logistic", effort="light", **self._options)
         view.state, view.reading = loops.one_of(self._many, place), self.reading
         view._ready()
         return view

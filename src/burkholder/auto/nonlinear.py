@@ -33,6 +33,7 @@ from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log
 from burkholder.machine.memory import named, place, table
 
+PREFIX = "beyond_"  # of its arrays, where they are saved with the linear lanes'
 START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen, see `sleep`
 TREES = {"light": 0, "default": 8, "thorough": 24}  # by effort
 
