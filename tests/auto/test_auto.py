@@ -30,7 +30,9 @@ def looped(learner: Auto, rows: list, y: np.ndarray) -> np.ndarray:
 
 def same_state(a: Auto, b: Auto) -> bool:
     """Equal up to room kept for more features."""
-    for left, right in zip(a.state, b.state):
+    later = [[] if one._nonlinear is None else [*one._nonlinear.forest, *one._nonlinear.blend] for one in (a, b)]
+    assert len(later[0]) == len(later[1])
+    for left, right in zip([*a.state, *later[0]], [*b.state, *later[1]]):
         shared = tuple(slice(0, min(m, n)) for m, n in zip(left.shape, right.shape))
         if not np.array_equal(left[shared], right[shared]):
             return False

@@ -19,6 +19,7 @@ from burkholder import losses
 from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
 from burkholder.auto.blend import Blend, blend_names
+from burkholder.auto.forest import costs as forest_costs
 from burkholder.auto.nonlinear import Nonlinear
 from burkholder.auto.plan import BETTING, LOGISTIC, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.reading import Reading
@@ -41,6 +42,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
     State,
 )
+from burkholder.errors import BadInput
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rounding import UNIT as U
@@ -60,6 +62,14 @@ class Lane:
     loss: float
     cost: float
     weight: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What Auto lost beyond a tree, and what each of the tree's nodes paid for choosing, the largest first; internal units."""
+
+    ahead: float
+    costs: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,7 @@ class AutoCertificate(Certificate):
     sizes: charged.Sizes | None = field(default=None, repr=False)
     units: tuple[float, float] = (1.0, 1.0)  # of labels and of losses
     brought_in: int = 0  # labels from far outside, which were learned from nearer by
+    trees: tuple[Tree, ...] = field(default=(), repr=False)
     reading: Reading | None = field(default=None, repr=False)
     slot_of: Any = field(default=None, repr=False)
     intercept: bool = True
@@ -131,8 +142,29 @@ class AutoCertificate(Certificate):
         found = [lane.cost + lane.jump + lane.promise for lane in self._reaching(whom[1])]
         return charged.scaled(min(found, default=math.inf), self.units[1])
 
+    def pruned(self, leaves: int) -> float:
+        """At most so much more was lost than by any pruning with so many leaves, of any tree, whose nodes play what they played.
+
+        A pruning cuts a tree off at some of its nodes; one that was not there yet is represented by the node it was split from.
+        Infinite before there are trees.
+
+        >>> import numpy as np
+        >>> from burkholder import Auto
+        >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, 2))
+        >>> certificate = Auto("logistic").run(X, X[:, 0] * X[:, 1]).certificate
+        >>> certificate.pruned(4) < 200.0 < certificate.realised(radius=1.0)
+        True
+        """
+        if isinstance(leaves, bool) or not isinstance(leaves, (int, np.integer)) or leaves < 1:
+            raise BadInput("leaves", leaves, "give a whole number ≥ 1")
+        if not self.trees or self.brought_in:
+            return math.inf
+        worst = max(above(tree.ahead, math.fsum(tree.costs[: 2 * leaves - 1])) for tree in self.trees)
+        return charged.scaled(worst, self.units[1])
+
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
+        data["prunings"] = [{"leaves": k, "bound": _told(self.pruned(k))} for k in (1, 4, 16, 64)] if self.trees else []
         data["lanes"] = [vars(lane).copy() for lane in self.lanes]
         data["radii"] = [
             {"radius": r, "bound": _told(self.bound(radius=r)), "realised": _told(self.realised(radius=r))}
@@ -170,7 +202,10 @@ def certify(
         Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(weights[k])) for k, name in enumerate(names)
     )
     linear = tuple(_linear(plan, state, size, k, float(behind[plan.tangents + k]), float(costs[plan.tangents + k])) for k in range(4))
-    clipped = int(s[CLIPPED_LABELS])
+    clipped, trees = int(s[CLIPPED_LABELS]), ()
+    if beyond is not None:
+        first, ways = plan.lanes + 1, range(len(beyond.forest.used))
+        trees = tuple(Tree(float(behind[first + k]), forest_costs(beyond.plan, beyond.forest, k, float(s[ROUNDS]))) for k in ways)
     whom = Comparators(SPACE, NORM, linear[1].radius)
     certificate = AutoCertificate(
         learner="auto",
@@ -187,6 +222,7 @@ def certify(
         sizes=size,
         units=(label_unit, unit),
         brought_in=clipped,
+        trees=trees,
         reading=reading,
         slot_of=state.slot_of,  # slots given out later lie beyond the features of this certificate
         intercept=bool(plan.intercept),

@@ -26,6 +26,8 @@ import numpy as np
 
 from burkholder.auto.plan import MIX_LOG, Plan
 from burkholder.auto.state import aligned
+from burkholder.learning.rounding import UNIT as U
+from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
 from burkholder.machine.memory import Matrix, Vector, Whole
@@ -273,11 +275,10 @@ def split(plan, forest, walk, k, leaf, based):
     return True
 
 
-def costs(plan: Plan, forest: Forest, k: int) -> np.ndarray:
-    """COST_v of every node of tree k that was split, the largest first."""
-    trees = len(forest.used)
-    nodes = forest.nodes[k :: trees][: int(forest.used[k])]
+def costs(plan: Plan, forest: Forest, k: int, rounds: float) -> np.ndarray:
+    """COST_v of every node of tree k that was split, the largest first; with what n rounds of rounding may have moved its choice:
+    LEAD is a plain sum of n differences, none above RANGE_v."""
+    nodes = forest.nodes[k :: len(forest.used)][: int(forest.used[k])]
     inner = nodes[nodes[:, CHILD] > 0.0]
-    if plan.mixing == MIX_LOG:
-        return np.sort(LN2 + inner[:, GAP])[::-1]
-    return np.sort(np.maximum(inner[:, GAP], FLOOR * inner[:, RANGE]) + inner[:, GAP])[::-1]
+    share = np.full(len(inner), LN2) if plan.mixing == MIX_LOG else np.maximum(inner[:, GAP], FLOOR * inner[:, RANGE])
+    return more(1.0, rounds) * np.sort(share + inner[:, GAP] + 16.0 * rounds * rounds * U * inner[:, RANGE])[::-1]
