@@ -23,7 +23,7 @@ PYTHON = os.environ.get("BURKHOLDER_NONLINEAR_PYTHON", sys.executable if find_sp
 ROWS = 10_000
 WIDEST = 200  # features of a dense copy
 
-SCRIPT = r'''
+SCRIPT = r"""
 import json, sys, time
 import numpy as np
 with np.load(sys.argv[1]) as data:
@@ -108,7 +108,7 @@ for family in (capymoa, river):
     except ImportError as error:
         print(error, file=sys.stderr)
 print("FOUND" + json.dumps(found))
-'''
+"""
 
 
 def rows_of(X: sp.csr_matrix, y: np.ndarray, shuffled: bool) -> tuple[np.ndarray, np.ndarray] | None:

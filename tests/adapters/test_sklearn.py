@@ -30,8 +30,8 @@ WEIGHTS = {
 ESTIMATORS = [
     BurkholderRegressor(),
     BurkholderClassifier(),
-    BurkholderRegressor("adagrad", options={"radius": 300.0}, passes=5),
-    BurkholderClassifier("adagrad", options={"radius": 10.0}, passes=5),
+    BurkholderRegressor("adagrad", radius=300.0, passes=5),
+    BurkholderClassifier("adagrad", radius=10.0, passes=10),
     BurkholderClassifier("mixture", loss="hinge", passes=3),
 ]
 

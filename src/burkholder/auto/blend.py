@@ -96,7 +96,8 @@ def new_blend(plan: Plan, scalars: np.ndarray, restless: bool) -> Blend:
 def new_desk(plan: Plan) -> Desk:
     """Scratch."""
     lanes, side = padded(plan.lanes), padded(plan.tangents)
-    return Desk(*(aligned(lanes) for _ in range(4)), aligned(side), aligned(side))
+    out, played, mixed, other = (aligned(lanes) for _ in range(4))
+    return Desk(out, played, mixed, other, aligned(side), aligned(side))
 
 
 @inlined
@@ -162,4 +163,3 @@ def learn(plan, loss, blend, desk, yhat, y, weight):
         blend.squares[0] += (desk.played[0] - y) * (desk.played[0] - y)
         blend.squares[1] += 1.0
     aggregate.absorb(plan, loss, blend, desk, yhat, y, weight)
-

@@ -198,11 +198,10 @@ def certify(
     learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
     behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(len(lost))])
     costs = np.maximum(costs, behind)
-    lanes = tuple(
-        Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(weights[k])) for k, name in enumerate(names)
-    )
+    lanes = tuple(Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(weights[k])) for k, name in enumerate(names))
     linear = tuple(_linear(plan, state, size, k, float(behind[plan.tangents + k]), float(costs[plan.tangents + k])) for k in range(4))
-    clipped, trees = int(s[CLIPPED_LABELS]), ()
+    clipped = int(s[CLIPPED_LABELS])
+    trees: tuple[Tree, ...] = ()
     if beyond is not None:
         first, ways = plan.lanes + 1, range(len(beyond.forest.used))
         trees = tuple(Tree(float(behind[first + k]), forest_costs(beyond.plan, beyond.forest, k, float(s[ROUNDS]))) for k in ways)

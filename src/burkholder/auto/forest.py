@@ -80,7 +80,8 @@ def new_forest(trees: int) -> Forest:
 
 def new_walk(trees: int, width: int) -> Walk:
     """Scratch for rows of so many features."""
-    return Walk(aligned(width + 1), *(aligned(trees, DEPTH) for _ in range(3)), aligned(trees), aligned(HELD), aligned(HELD))
+    path, own, mixed = (aligned(trees, DEPTH) for _ in range(3))
+    return Walk(aligned(width + 1), path, own, mixed, aligned(trees), aligned(HELD), aligned(HELD))
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:

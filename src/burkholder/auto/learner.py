@@ -309,7 +309,8 @@ class Auto(OnlineLearner):
             self._know_unit(float(labels[np.flatnonzero(labels)[0]]))
         weight = np.ones(len(labels)) if weights is None else weights
         inside = labels / self.state.scalars[UNIT]
-        parts, start = [], 0
+        parts: list[tuple[Any, Any]] = []
+        start = 0
         while start < len(labels) or not parts:
             # what follows the linear lanes begins after START rounds, so there the rows are cut
             stop = start + START - self.rounds if self.rounds < START else len(labels)

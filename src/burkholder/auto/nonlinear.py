@@ -1,4 +1,4 @@
-"""What follows the linear lanes in every round: trees on the same row, and the last aggregation. One loop, compiled when it is first used."""
+"""What follows the linear lanes in every round: trees, and the last aggregation. One loop, compiled when it is first used."""
 
 from __future__ import annotations
 
@@ -104,7 +104,23 @@ def account(plan, loss, blend, p, given, label, weight):
 
 @uncounted
 def run_rows(
-    plans, forest_table, walk_table, blend_table, desk_table, loss, unit, slots, indptr, indices, values, linear, y, weight, yhat, losses, learning
+    plans,
+    forest_table,
+    walk_table,
+    blend_table,
+    desk_table,
+    loss,
+    unit,
+    slots,
+    indptr,
+    indices,
+    values,
+    linear,
+    y,
+    weight,
+    yhat,
+    losses,
+    learning,
 ):
     """Predict, then learn, row by row, after the linear lanes did (`linear`: what they played, in the target's units, as is yhat).
     Without `learning` only yhat and scratch are written. y and losses are in internal units."""
@@ -163,13 +179,15 @@ class Nonlinear:
                 self.forest, self._tables = forest, None
         yhat, losses = np.empty(len(y)), np.empty(len(y))
         labels, weights = plain(y, np.float64), plain(weight, np.float64)
-        run_rows(*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, labels, weights, yhat, losses, True)
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows))
+        run_rows(*given, linear, labels, weights, yhat, losses, True)
         return yhat, losses
 
     def predict(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float) -> NDArray[np.float64]:
         """Predictions of rows, given the linear lanes'; nothing is learned."""
         yhat = np.empty(len(linear))
-        run_rows(*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, yhat, yhat, yhat, yhat, False)
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows))
+        run_rows(*given, linear, yhat, yhat, yhat, yhat, False)
         return yhat
 
     def _forget(self) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
+from burkholder.auto import softmax
 from burkholder.auto import state as slots
+from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
 from burkholder.auto.nonlinear_schema import check_nonlinear, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
@@ -57,7 +59,7 @@ _CLASSES = {
     "classes": lambda value: names(value) and None not in value,
     "tally": lambda value: type(value) is dict,
     "options": lambda value: type(value) is dict,
-    "way_losses": lambda value: all_of(number)(value) and len(value) == 3,
+    "way_losses": lambda value: all_of(number)(value) and len(value) == WAYS,
     "blend": lambda value: all_of(number)(value) and len(value) == 5,
     **_COMMON,
 }
@@ -155,6 +157,8 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "weight": like(fresh["weight"], low=0.0, high=2.0),
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
+    if own is not None:
+        described["soft"] = Array((*layers, "rows", softmax.COLUMNS), low=-_HUGE, high=_HUGE)
     for key in own or ():
         described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
     return Schema(

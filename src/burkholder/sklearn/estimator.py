@@ -23,12 +23,12 @@ class StreamEstimator(Portable, BaseEstimator):
 
     # parameters that are options of the learner or of its loss, handed on unless None
     _OPTIONS: tuple[str, ...] = ("radius", "bound", "effort")
+    columns_: Columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
     # --- learners ----------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class StreamEstimator(Portable, BaseEstimator):
         how |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "accept_large_sparse": False, "ensure_all_finite": "allow-nan"}
         found = validate_data(self, X, *targets, reset=reset, **how)
         checked, y = found if targets else (found, None)
-        columns = Columns(checked.shape[1]) if reset else self.columns_
+        columns: Columns = Columns(checked.shape[1]) if reset else self.columns_
         learning = bool(targets)
         rows = columns.rows(checked, words, learning)
         if reset:
