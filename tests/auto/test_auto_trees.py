@@ -320,3 +320,15 @@ def test_spoiled_trees_are_refused(name, spoil):
 def test_effort_is_one_of_three_words(effort):
     with pytest.raises(BadInput, match="effort"):
         Auto("logistic", effort=effort)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_frozen_stands_still_and_knows_what_was_known(loss):
+    X, y = crossed(loss, 300)
+    learner = Auto(loss)
+    learner.run(X[:200], y[:200])
+    before, still = learner.predict_many(X), learner.frozen()
+    learner.run(X[200:], y[200:])
+    assert np.array_equal(still.predict_many(X), before) and not np.array_equal(learner.predict_many(X), before)
+    assert still.predict(X[0]) == before[0] and still.certificate().rounds == 200
+    assert not hasattr(still, "update")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from burkholder import losses
 from burkholder.auto import features, kernel, schema
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.forest import WIDEST
+from burkholder.auto.frozen import Frozen
 from burkholder.auto.importance import importances
 from burkholder.auto.nonlinear import PREFIX, START, TREES, Nonlinear
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
@@ -51,7 +53,7 @@ SPARE = 1 << 14  # rows of features kept ready at most without counting how many
 
 
 class Auto(OnlineLearner):
-    """Online linear prediction without tuning: several lanes in one pass, aggregated with a guarantee.
+    """Online prediction without tuning: linear lanes in one pass, then trees, aggregated with a guarantee.
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
     (with its options) or as a record of burkholder.losses. Rows are vectors (list, array), sparse (indices, values),
@@ -60,7 +62,9 @@ class Auto(OnlineLearner):
 
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
-    features, lanes with full covariance run too (0: never). max_pending: how many plays may wait for their labels.
+    features, lanes with full covariance run too (0: never). effort: "light" is the linear lanes alone; "default" adds eight trees
+    that weigh all their prunings, on up to 128 features, asleep while they bring nothing; "thorough" adds 24 that never sleep.
+    max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")
     >>> for t in range(200):
@@ -177,6 +181,11 @@ class Auto(OnlineLearner):
         """
         with self._lock:
             return self.reading.by_feature(importances(self.plan, self.state), self.state.slot_of)
+
+    def frozen(self) -> Frozen:
+        """A predictor that stays as this learner is now."""
+        with self._lock:
+            return Frozen(copy.deepcopy(self))
 
     # --- one round -------------------------------------------------------------------------------------------
     def predict(self, x: Any) -> float:

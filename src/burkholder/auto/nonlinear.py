@@ -179,15 +179,15 @@ class Nonlinear:
                 self.forest, self._tables = forest, None
         yhat, losses = np.empty(len(y)), np.empty(len(y))
         labels, weights = plain(y, np.float64), plain(weight, np.float64)
-        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows))
-        run_rows(*given, linear, labels, weights, yhat, losses, True)
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, labels, weights, yhat, losses, True)
+        run_rows(*given)
         return yhat, losses
 
     def predict(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float) -> NDArray[np.float64]:
         """Predictions of rows, given the linear lanes'; nothing is learned."""
         yhat = np.empty(len(linear))
-        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows))
-        run_rows(*given, linear, yhat, yhat, yhat, yhat, False)
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, yhat, yhat, yhat, yhat, False)
+        run_rows(*given)
         return yhat
 
     def _forget(self) -> None:
