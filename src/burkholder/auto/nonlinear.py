@@ -35,7 +35,7 @@ from burkholder.machine.memory import named, place, table
 
 PREFIX = "beyond_"  # of its arrays, where they are saved with the linear lanes'
 START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen, see `sleep`
-TREES = {"light": 0, "default": 8, "thorough": 24}  # by effort
+TREES = {"light": 0, "default": 12, "thorough": 32}  # by effort
 
 forest_of, walk_of, blend_of, desk_of = named(Forest), named(Walk), named(Blend), named(Desk)
 
