@@ -77,10 +77,10 @@ def _of_table(kind: Any) -> tuple[bytes, Use]:
     return storage.pack(learner), plays({"size": None, "city": "Bern"}, 0.25)
 
 
-def _auto(loss: str, named: bool) -> tuple[bytes, Use]:
+def _auto(loss: str, named: bool, rounds: int = 30) -> tuple[bytes, Use]:
     learner = Auto(loss, full_features=6)
     rng = np.random.default_rng(2)
-    for _ in range(30):
+    for _ in range(rounds):
         x = rng.normal(size=4)
         row = {"a": x[0], "b": x[1], "c": "red" if x[2] > 0 else "blue", "d": x[3]} if named else x
         learner.update(row, float(x.sum() > 0) if loss == "logistic" else float(x.sum()))

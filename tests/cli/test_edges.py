@@ -73,7 +73,7 @@ def test_auto_is_the_librarys_on_words(tmp_path: Path) -> None:
         ("a,y\n1,yes\n2,yes\n", ["--positive", "yes"], "same class"),
         ("a,y\n1,1\n2,1\n", [], "same class"),
         ("a,y\n1,1\n2,0\n", ["--option", "raduis=2"], "did you mean 'radius'"),
-        ("a,y\n1,1\n2,0\n", ["--option", "radius=2", "--learner", "auto"], "Options: full_features"),
+        ("a,y\n1,1\n2,0\n", ["--option", "radius=2", "--learner", "auto"], "Options: effort, full_features"),
         ("a;y\n1,500;1\n2,500;2\n", [], "column 'a' have commas: say decimal"),
         ("a;y\n1;1,500\n2;2,500\n", [], "column 'y' have commas: say decimal"),
         ('a,y\n"1,5",1\n"2,5",2\n', [], "column 'a' have commas"),

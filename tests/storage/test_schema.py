@@ -26,6 +26,7 @@ KINDS = {
     "curved": lambda: _learner("strongly-convex"),
     "tau": lambda: _learner("matrix"),
     "auto": lambda: _auto("logistic", True),
+    "auto with trees": lambda: _auto("squared", True, 120),
     "experts": lambda: _experts("huber-root"),
     "squint": lambda: _experts("squint"),
     "ratings": _ratings,

@@ -1,4 +1,4 @@
-"""Several classes: one learner a class on shared feature statistics, and a mixture of three ways to join them."""
+"""Several classes: one learner a class on shared feature statistics, three ways to join them, and softmax lanes, mixed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight,
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 3  # of saved states
+FORMAT = 4  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 TALLY = ("rounds", "loss", "fresh", "weight", "heavy", "late", "late_cost")
 
@@ -32,8 +32,9 @@ class AutoMulticlass(OnlineLearner):
 
     One logistic Auto a class (this class against the rest), all on the same scaled features, which are read once a
     row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
-    a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Bayes' rule
-    mixes the three: the log loss is at most the best one's + ln 3. A class never seen before is charged ln(known + 1).
+    a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Beside them stand three
+    softmax lanes, which learn all classes at once. Bayes' rule mixes the six: the log loss is at most the best one's + ln 6. A class
+    never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
@@ -45,11 +46,11 @@ class AutoMulticlass(OnlineLearner):
     def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
         super().__init__(max_pending)
         self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}
-        self._pattern = Auto("logistic", **self._options)
+        self._pattern = Auto("logistic", effort="light", **self._options)
         self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
-        self._mixing = loops.new_mixing(BLEND, np.zeros(3), 4)
+        self._mixing = loops.new_mixing(BLEND, np.zeros(loops.WAYS), loops.roomy_soft(np.zeros((0, 0, 8)), 4, len(self._many.stat)))
         self._tally = dict.fromkeys(TALLY, 0.0)
         self._ready()
         for label in classes:
@@ -88,7 +89,7 @@ class AutoMulticlass(OnlineLearner):
 
     @property
     def way_losses(self) -> NDArray[np.float64]:
-        """The cumulative loss of each of the three ways, on rounds of known classes."""
+        """The cumulative loss of each of the six ways, on rounds of known classes."""
         return self._mixing.lost
 
     @property
@@ -97,7 +98,7 @@ class AutoMulticlass(OnlineLearner):
         return {label: self._view(place) for label, place in self._places.items()}
 
     def _view(self, place: int) -> Auto:
-        view = Auto("logistic", **self._options)
+        view = Auto("logistic", effort="light", **self._options)
         view.state, view.reading = loops.one_of(self._many, place), self.reading
         view._ready()
         return view
@@ -112,7 +113,7 @@ class AutoMulticlass(OnlineLearner):
         return np.max(each, axis=0)
 
     def certificate(self) -> JoinedCertificate:
-        """The log loss against the best of the three ways; each class's own learner has a certificate as well."""
+        """The log loss against the best of the six ways; each class's own learner has a certificate as well."""
         with self._lock:
             return certify_joined(self._tally, self._mixing.lost, len(self._places), self.pending)
 
@@ -258,8 +259,9 @@ class AutoMulticlass(OnlineLearner):
         """What the loop reads, made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self._many or known[1] is not self._works or known[2] is not self._mixing:
-            if len(self._mixing.margins) != len(self._many.scalars):
-                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, len(self._many.scalars))
+            soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
+            if soft is not self._mixing.soft:
+                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, soft)
             made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
             self._tabled = known = (self._many, self._works, self._mixing, made)
         return known[3]
@@ -286,13 +288,13 @@ class AutoMulticlass(OnlineLearner):
     def _undo(self) -> Callable[[], None]:
         arrays, names = [array.copy() for array in self._many], self.reading.mark()
         places, tally = dict(self._places), dict(self._tally)
-        learned = self._mixing.blend.copy(), self._mixing.lost.copy()
+        learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))
             self.reading.back_to(names)
             self._places, self._tally = places, tally
-            self._mixing = loops.new_mixing(*learned, len(self._many.scalars))
+            self._mixing = loops.new_mixing(*learned)
             self._ready()
 
         return back
@@ -315,10 +317,12 @@ class AutoMulticlass(OnlineLearner):
             ],
         }
         used = len(self._places) + 1
-        return header, {
+        arrays = {
             name: getattr(self._many, name)[:used].copy() if name in loops.OWN else getattr(self._many, name).copy()
             for name in State._fields
         }
+        soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
+        return header, {**arrays, "soft": soft[:used].copy()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
@@ -329,7 +333,7 @@ class AutoMulticlass(OnlineLearner):
         whole.reading = Reading.from_dict(header["rows"])
         whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
-        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
+        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], copied(arrays["soft"]))
         whole._tickets.issued = header["tickets"]
         whole._tickets.waiting = {id: Played(row_in(row), dict(likely), when) for id, when, likely, row in header["pending"]}
         whole._ready()

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
+from burkholder.auto import softmax
 from burkholder.auto import state as slots
+from burkholder.auto.classes import WAYS
+from burkholder.auto.nonlinear import PREFIX, TREES
+from burkholder.auto.nonlinear_schema import check_nonlinear, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
 from burkholder.learning.saved import place, rows_in
 from burkholder.learning.schema import (
     COUNTED,
-    LARGEST,
-    SUMMED,
     Array,
     Arrays,
     Schema,
@@ -47,6 +49,7 @@ _AUTO = {
     "low": maybe(number),
     "high": maybe(number),
     "full_features": whole,
+    "effort": one_of(*TREES),
     "max_pending": limit,
     "unit_known": truth,
     "late": lambda value: type(value) is list and len(value) == 2 and whole(value[0]) and size(value[1]),
@@ -57,18 +60,12 @@ _CLASSES = {
     "classes": lambda value: names(value) and None not in value,
     "tally": lambda value: type(value) is dict,
     "options": lambda value: type(value) is dict,
-    "way_losses": lambda value: all_of(number)(value) and len(value) == 3,
+    "way_losses": lambda value: all_of(number)(value) and len(value) == WAYS,
     "blend": lambda value: all_of(number)(value) and len(value) == 5,
     **_COMMON,
 }
 _STEADY = ("v0", "drift", "wide", "radii", "full_spec", "prior")  # the lanes' constants
-# scalars that count or measure, and so are never below 0 …
-_POSITIVE = (
-    slots.ROUNDS, slots.UNIT, slots.LABELS, slots.LABEL_SQUARES, slots.RADIUS_SCALE, slots.ETA, slots.GAP, slots.SURPRISE,
-    slots.SURPRISES, slots.CLIPPED_LABELS, slots.HEAVY, slots.WEIGHT_SUM, slots.RANGE, slots.HAT_SQUARES, slots.TILDE_SQUARES,
-    slots.STEEPEST,
-)  # fmt: skip
-# … and arrays of such sums
+# arrays of sums that are never below 0
 _SIZES = ("bias_size", "push", "strain", "residual")
 
 
@@ -91,7 +88,11 @@ def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
     ranged = header["low"] is not None
     if not header["unit_known"] and (loss.classes or ranged):
         raise BadInput("header 'unit_known'", False, "the unit of classes, and of labels in a given range, is known")
-    _schema(plan_for(loss, header["intercept"], ranged, header["full_features"]), arrays, None).check(arrays)
+    plan = plan_for(loss, header["intercept"], ranged, header["full_features"])
+    later = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
+    _schema(plan, arrays, None).check(arrays)
+    check_nonlinear(plan, 0 if loss.margin else TREES[header["effort"]], header["effort"] == "thorough", arrays, later)
     unit, rounds = arrays["scalars"][[slots.UNIT, slots.ROUNDS]].tolist()
     if unit != 1.0 and (loss.classes or not header["unit_known"]):
         raise BadInput("array 'scalars'", unit, "this unit of the labels cannot be known")
@@ -148,7 +149,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
     described |= {name: like(fresh[name], low=0.0) for name in _SIZES}
     described |= {name: like(fresh[name], low=-_HUGE, high=_HUGE) for name in _COVARIANCE}
     described |= {
-        "scalars": like(fresh["scalars"], **_limits(rows)),
+        "scalars": like(fresh["scalars"], **scalar_limits(rows)),
         "stat": Array(("rows", slots.STATS)),
         "lanes": Array(("rows", fresh["lanes"].shape[1])),
         "slot_of": Array(("ids",), "<i4", low=-1, high=rows - 1),
@@ -157,6 +158,8 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "weight": like(fresh["weight"], low=0.0, high=2.0),
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
+    if own is not None:
+        described["soft"] = Array((*layers, "rows", softmax.COLUMNS), low=-_HUGE, high=_HUGE)
     for key in own or ():
         described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
     return Schema(
@@ -178,19 +181,6 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
-
-
-def _limits(rows: int) -> dict[str, Any]:
-    low, high = np.full(slots.SCALARS, -LARGEST), np.full(slots.SCALARS, LARGEST)
-    low[list(_POSITIVE)] = 0.0
-    low[[slots.UNIT, slots.RADIUS_SCALE]] = 1e-300
-    low[slots.FEATURES], high[slots.FEATURES] = 1.0, rows
-    low[slots.FULL_ON], high[slots.FULL_ON] = 0.0, 1.0
-    high[slots.ROUNDS] = COUNTED
-    high[[slots.LOSS, slots.LEARNT_LOSS]] = SUMMED
-    low[[slots.LOSS_REST, slots.LEARNT_REST]], high[[slots.LOSS_REST, slots.LEARNT_REST]] = -SUMMED, SUMMED
-    high[slots.SURPRISE] = np.inf  # a loss beyond what a number holds is written down as that
-    return {"low": low, "high": high}
 
 
 def _whole(scalars: np.ndarray) -> bool:

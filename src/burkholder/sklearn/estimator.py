@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.learning import frames
 from burkholder.learning.factory import named_learner
+from burkholder.sklearn.columns import Columns, words_of
 from burkholder.storage.portable import Portable
-
-CHECKS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": [np.float64, np.float32],
-    "accept_large_sparse": False,
-    "ensure_all_finite": "allow-nan",
-}
 
 
 class StreamEstimator(Portable, BaseEstimator):
-    """Rows in the order they are given, predicted before they are learned; parameters stored as given."""
+    """`fit` shuffles the rows, because it is followed by predictions alone; `partial_fit` is the stream. Parameters stored as given."""
 
-    def __init__(self, learner: str, loss: str, options: dict[str, Any] | None, intercept: bool, passes: int) -> None:
-        self.learner = learner
-        self.loss = loss
-        self.options = options
-        self.intercept = intercept
-        self.passes = passes
+    # parameters that are options of the learner or of its loss, handed on unless None
+    _OPTIONS: tuple[str, ...] = ("radius", "bound", "effort")
+    columns_: Columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -42,93 +34,74 @@ class StreamEstimator(Portable, BaseEstimator):
     # --- learners ----------------------------------------------------------------------------------------
     def _open(self) -> Any:
         """A fresh learner with these settings."""
-        return named_learner(self.learner, self.loss, self.options, bool(self.intercept))
+        given = {name: getattr(self, name) for name in self._OPTIONS if getattr(self, name) is not None}
+        twice = sorted(set(given) & set(self.options or {}))
+        if twice:
+            raise BadInput("options", twice[0], "it is given as a parameter too")
+        return named_learner(self.learner, self.loss, {**(self.options or {}), **given}, bool(self.intercept))
 
     def _check_settings(self) -> None:
         if not (isinstance(self.passes, (int, np.integer)) and self.passes >= 1):
             raise BadInput("passes", self.passes, "give a whole number ≥ 1")
+        if not isinstance(self.shuffle, (bool, np.bool_)):
+            raise BadInput("shuffle", self.shuffle, "give True or False")
 
-    def _rows(self, X: Any, reset: bool) -> Any:
-        """X checked and compressed: dense and sparse rows of the same numbers are the same rows. A frame with text or dates in it
-        is handed on as it is: learners read it by the names of its columns."""
-        if self._mixed(X, reset):
-            return _Frame(validate_data(self, X, reset=reset, skip_check_array=True))
-        return _flagged(validate_data(self, X, reset=reset, **CHECKS))
+    def _orders(self, rows: int) -> Iterator[np.ndarray | slice]:
+        """The order of the rows in each pass."""
+        generator = check_random_state(self.random_state)
+        for _ in range(self.passes):
+            yield generator.permutation(rows) if self.shuffle else slice(None)
+
+    def _checked(self, X: Any, reset: bool, *targets: Any, **how: Any) -> tuple[sparse.csr_matrix, Any]:
+        """(rows, targets): X checked and compressed, so that dense and sparse rows of the same numbers are the same rows."""
+        X, words = words_of(X, self.categorical_features)
+        how |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "accept_large_sparse": False, "ensure_all_finite": "allow-nan"}
+        found = validate_data(self, X, *targets, reset=reset, **how)
+        checked, y = found if targets else (found, None)
+        columns: Columns = Columns(checked.shape[1]) if reset else self.columns_
+        learning = bool(targets)
+        rows = columns.rows(checked, words, learning)
+        if reset:
+            self.columns_ = columns
+        return rows, y
 
     def _rows_and_targets(self, X: Any, y: Any, sample_weight: Any, reset: bool, **how: Any) -> tuple[Any, Any, Any]:
-        if self._mixed(X, reset):
-            X, y = validate_data(self, X, y, reset=reset, skip_check_array=True)
-            y = column_or_1d(y, warn=True)
-            rows: Any = _Frame(X)
-            if rows.shape[0] != len(y):
-                raise BadInput("y", f"{len(y)} labels", f"X has {rows.shape[0]} rows: give one label for each")
-            if how.get("y_numeric"):
-                y = np.asarray(y, dtype=np.float64)
-        else:
-            X, y = validate_data(self, X, y, reset=reset, **CHECKS, **how)
-            rows = _flagged(X)
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows.whole, ensure_non_negative=True)
+        rows, y = self._checked(X, reset, y, **how)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         return rows, y, weight
 
-    def _mixed(self, X: Any, reset: bool) -> bool:
-        """Whether rows come by name: a frame that is not all numbers, and every one after the first of that kind."""
-        if reset:
-            self._by_name = frames.is_frame(X) and not frames.plain(X)
-        return getattr(self, "_by_name", False)
+    @staticmethod
+    def _feed(learner: Any, rows: sparse.csr_matrix, labels: np.ndarray, weight: Any) -> None:
+        rows.sort_indices()
+        learner.run_batch(rows.indptr, rows.indices, rows.data, labels, weight)
 
     @staticmethod
-    def _feed(learner: Any, rows: Any, labels: Any, weight: Any) -> None:
-        if by_name(rows):
-            learner.run(rows.whole, labels, weight, trace=0)
-            return
-        learner.run_batch(rows.csr.indptr, rows.csr.indices, rows.csr.data, labels, weight)
-
-    @staticmethod
-    def _ask(learner: Any, rows: Any) -> np.ndarray:
+    def _ask(learner: Any, rows: sparse.csr_matrix) -> np.ndarray:
         """ŷ for every row, nothing learned."""
-        return np.asarray(learner.predict_many(rows.whole if by_name(rows) else rows.csr))
+        rows.sort_indices()
+        return np.asarray(learner.predict_many(rows))
 
     # --- learned attributes ------------------------------------------------------------------------------
-    def _fitted_rows(self, X: Any) -> Any:
+    def _fitted_rows(self, X: Any) -> sparse.csr_matrix:
         check_is_fitted(self, "learner_")
-        return self._rows(X, reset=False)
+        return self._checked(X, False)[0]
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How far one standard deviation of each column moves the prediction of the linear lanes, indicators of a column added up."""
+        check_is_fitted(self, "learner_")
+        if not hasattr(self.learner_, "importances"):
+            raise AttributeError(f"feature_importances_: {self.learner!r} has none; learner='auto' has")
+        each = np.asarray(self.learner_.importances())
+        out = np.zeros(self.n_features_in_)
+        out[: len(each)] = each[: len(out)]
+        for (column, _), place in self.columns_.places.items():
+            out[column] += each[place] if place < len(each) else 0.0
+        return out
 
     @property
     def _probabilistic(self) -> bool:
         return (losses.get(self.loss) if isinstance(self.loss, str) else self.loss).odds
-
-
-class _Frame(NamedTuple):
-    """A data frame, whose rows are read by name."""
-
-    whole: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return tuple(self.whole.shape)
-
-
-class _Compressed(NamedTuple):
-    """Numbers: as they were checked, and compressed, with a flag for every value that is missing."""
-
-    whole: Any
-    csr: sparse.csr_matrix
-
-
-def by_name(rows: Any) -> bool:
-    """Whether these rows are read by the names of their columns."""
-    return isinstance(rows, _Frame)
-
-
-def _flagged(X: Any) -> _Compressed:
-    """NaN in column j of d is the feature d + j with value 1, as a missing value is everywhere."""
-    rows = sparse.csr_matrix(X, copy=True)
-    absent = np.isnan(rows.data)
-    if absent.any():
-        indices = np.where(absent, rows.indices + rows.shape[1], rows.indices)
-        rows = sparse.csr_matrix((np.where(absent, 1.0, rows.data), indices, rows.indptr), shape=(rows.shape[0], 2 * rows.shape[1]))
-    rows.sort_indices()
-    return _Compressed(X, rows)
 
 
 def linear_weights(learner: Any) -> tuple[float, np.ndarray] | None:
