@@ -61,7 +61,8 @@ def complete(
             f" {told['block_steps']:.1f} block steps a round"
         )
         tell(
-            f"MAE {told['mae']:.4f}  RMSE {told['rmse']:.4f}  ({told['rounds_today']:,} ratings; the mean so far: {told['baseline_mae']:.4f})"
+            f"MAE {told['mae']:.4f}  RMSE {told['rmse']:.4f}"
+            f"  ({told['rounds_today']:,} ratings; the mean so far: {told['baseline_mae']:.4f})"
         )
         if told["rounds"] > told["rounds_today"]:
             tell(f"the model's life: {told['rounds']:,} ratings, MAE {learner.mae:.4f}")

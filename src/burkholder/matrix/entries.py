@@ -158,7 +158,7 @@ class SignFlipEntries:
         check_anchor(self.log_trace, self.anchor)
         if rule.kind in (DOUBLING, LOWERING):
             ceiling = float(self.scalars[sign_flip.CEILING])
-            most = sign_flip.optimal_rate.py_func(rule, ceiling, self.graph.nodes) if ceiling > 0.0 else math.inf
+            most = sign_flip.optimal_rate(rule, ceiling, self.graph.nodes) if ceiling > 0.0 else math.inf
             check_rate(float(self.rates[0]), most, self.top, ceiling)
         for rate, log_trace in zip(self.rates.tolist(), self.log_trace.tolist()):
             check_trace(log_trace, rate, 0.5 * (rate * rule.lipschitz) ** 2, H, diagonal, rule.tol * rounds)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import os
 from typing import Any
 
 import numpy as np
 
-from burkholder import __version__
-from burkholder.errors import BadInput
 from burkholder.report.charts import Line, bars, chart, number
 from burkholder.report.page import _assumptions, _guarantees
-from burkholder.report.style import SCRIPT, STYLE
+from burkholder.report.rendering import rendered, written
 
 WINDOW = 500  # rounds of the rolling coverage
 SHOWN = 400  # points of a line
@@ -20,7 +17,7 @@ SHOWN = 400  # points of a line
 
 def write_bands(path: str, result: dict[str, Any], table: np.ndarray, y: np.ndarray) -> None:
     """The page of a run of intervals; `table` holds prediction, low and high of every row."""
-    _write(path, bands_page(result, table, y))
+    written(path, bands_page(result, table, y))
 
 
 def bands_page(result: dict[str, Any], table: np.ndarray, y: np.ndarray) -> str:
@@ -50,8 +47,7 @@ def bands_page(result: dict[str, Any], table: np.ndarray, y: np.ndarray) -> str:
         ("promised within", f"±{bound:.4f}"), ("mean width", number(result["mean_width"])),
         ("interval score", number(result["interval_score"])),
     ]  # fmt: skip
-    sections = [
-        _cards(facts),
+    parts = [
         chart("Intervals", "The last rounds: each interval was said before its target was seen.", fan, "rounds", "target", key="fan"),
         chart("Coverage", "How many targets lay in their intervals, lately; and what holds over all rounds on every path.", coverage,
               "rounds", "coverage", key="coverage"),
@@ -60,7 +56,7 @@ def bands_page(result: dict[str, Any], table: np.ndarray, y: np.ndarray) -> str:
         _guarantees(result),
         _assumptions(result),
     ]  # fmt: skip
-    return _page(f"{os.path.basename(str(result['data']))}: intervals", sections)
+    return rendered(f"{os.path.basename(str(result['data']))}: intervals", facts, parts)
 
 
 def write_comparison(path: str, told: dict[str, Any], comparison: Any) -> None:
@@ -77,8 +73,8 @@ def write_comparison(path: str, told: dict[str, Any], comparison: Any) -> None:
     facts = [("rounds", f"{comparison.rounds:,}"), ("better", comparison.better or "nobody can tell yet")]
     facts += [] if comparison.decided is None else [("seen since round", f"{comparison.decided + 1:,}")]
     about = f"Below 0, {a} is better; above, {b}. The interval holds at all moments at once, but for an error of {comparison.alpha:g}."
-    sections = [_cards(facts), chart("Difference", about, lines, "rounds", "mean loss", key="difference"), _assumptions(told)]
-    _write(path, _page(f"{os.path.basename(str(told['data']))}: {a} and {b}", sections))
+    parts = [chart("Difference", about, lines, "rounds", "mean loss", key="difference"), _assumptions(told)]
+    written(path, rendered(f"{os.path.basename(str(told['data']))}: {a} and {b}", facts, parts))
 
 
 def _line(name: str, x: np.ndarray, y: np.ndarray, look: int) -> Line:
@@ -87,27 +83,3 @@ def _line(name: str, x: np.ndarray, y: np.ndarray, look: int) -> Line:
 
 def _spread(n: int) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, min(n, SHOWN)).astype(int)) if n else np.zeros(0, int)
-
-
-def _cards(facts: list[tuple[str, str]]) -> str:
-    cards = "".join(f'<div class="card"><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>' for name, value in facts)
-    return f'<section aria-label="Summary"><dl class="cards">{cards}</dl></section>'
-
-
-def _page(title: str, sections: list[str]) -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
-        f'<style>{STYLE}</style></head><body><a class="skip" href="#main">Skip to the results</a>'
-        f'<header><h1>{html.escape(title)}</h1></header><main id="main">{"".join(sections)}</main>'
-        f"<footer>Made by burkholder {__version__}.</footer><script>{SCRIPT}</script></body></html>"
-    )
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise BadInput("report", path, error.strerror or "it cannot be written") from None
