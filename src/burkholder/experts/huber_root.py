@@ -227,7 +227,7 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         state.scale[SPREAD_ROUNDS] += 1.0
     if not state.known:
         if limit == 0.0:
-            state.scale[FIRST_LIPSCHITZ] = abs(delta)
+            state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta)
         state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 

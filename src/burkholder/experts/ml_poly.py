@@ -23,6 +23,7 @@ from burkholder.experts.promises import Polynomial
 from burkholder.machine.compiling import register_jitable
 
 UNIT, LARGEST, GROWTH = 0, 1, 2
+VANISHED = 1e-9  # more than 2R_j·r_j and R_j² are, in units, where squares of R_j vanish
 
 
 @register_jitable
@@ -65,6 +66,10 @@ def update(state: MLPoly, x: np.ndarray, yhat: float, delta: float, own: float, 
         state.regret[j] *= shrink
         state.square[j] *= shrink * shrink
         rate = before if state.regret[j] > 0.0 else largest + r[j] * r[j]
+        if rate + state.square[j] == 0.0:
+            # the unit rose so far that all squares before it vanished, and with them every R_j but for 1e-145 of a unit: as if it were 0
+            rate = largest + r[j] * r[j]
+            state.totals[GROWTH] += VANISHED
         if r[j] != 0.0:
             state.totals[GROWTH] += r[j] * r[j] / (rate + state.square[j])
         state.square[j] += r[j] * r[j]

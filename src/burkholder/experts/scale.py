@@ -15,6 +15,7 @@ import numpy as np
 from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
+FINEST = 1e-100  # of units: what is divided by one stays finite
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
 STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far
@@ -34,12 +35,12 @@ def centre(x: np.ndarray) -> float:
 
 @register_jitable
 def spread(x: np.ndarray) -> float:
-    """max_j |x_j − x̄| over the experts that are awake."""
+    """max_j |x_j − x̄| over the experts that are awake; as a unit it serves when it is a little too large, too."""
     mean, widest = centre(x), 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
             widest = max(widest, abs(x[j] - mean))
-    return widest
+    return max(widest, FINEST) if widest > 0.0 else 0.0
 
 
 @register_jitable
@@ -77,7 +78,9 @@ def next_limit(limit: float, delta: float) -> float:
     Any limit fixed before δ keeps the mean of W; what it cuts off is booked in `clipped`. With the plain
     maximum one slope of 1e12 would make every later step vanish beside it and freeze the weights for good.
     """
-    return abs(delta) if limit == 0.0 else max(limit, min(abs(delta), 2.0 * limit))
+    if limit == 0.0:
+        return max(abs(delta), FINEST) if delta != 0.0 else 0.0
+    return max(limit, min(abs(delta), 2.0 * limit))
 
 
 @register_jitable

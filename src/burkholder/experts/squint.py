@@ -86,7 +86,7 @@ def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, 
             state.variance[j] += z * z
     if not state.known:
         if limit == 0.0:
-            state.scale[FIRST_LIPSCHITZ] = abs(delta)
+            state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta)
         state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
