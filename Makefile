@@ -7,7 +7,7 @@ BENCH := $(BENCH_VENV)/bin
 ONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PEERS := BURKHOLDER_BENCH_PYTHON=$(CURDIR)/$(BENCH)/python BURKHOLDER_VW_PYTHON=$(CURDIR)/$(BENCH)/python
 
-.PHONY: demo test plain lint slow bench bench-matrix bench-quality bench-lab bench-storage bench-robust clean
+.PHONY: demo test plain lint slow docs dist bench bench-matrix bench-quality bench-lab bench-storage bench-robust clean
 
 $(VENV)/made:
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,14 @@ plain: $(VENV)/dev
 slow: $(VENV)/dev
 	$(ONE) $(BIN)/python -m pytest -n 2 -m slow
 
+# The site, from Markdown, docstrings and executed examples; a warning is an error.
+docs: $(VENV)/dev
+	$(ONE) $(BIN)/python -m sphinx -q -W --keep-going -b html docs out/docs
+
+# Wheel and source distribution, installed in a clean environment and tried there.
+dist: $(VENV)/dev
+	$(BIN)/python .ci/distribution.py
+
 bench: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/engine.py
 	$(ONE) $(PEERS) $(BIN)/python bench/dicts.py
@@ -59,6 +67,7 @@ bench: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/speed_text.py
 	$(ONE) $(PEERS) $(BIN)/python bench/memory.py
 	$(ONE) $(PEERS) $(BIN)/python bench/scaling.py
+	$(ONE) $(BIN)/python bench/report.py
 
 bench-matrix: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/matrix.py

@@ -1,20 +1,18 @@
-"""Expert advice on electricity prices: Huber-root untuned against the well-known rules.
+"""Expert advice on eleven sets of forecasts: `Experts` untuned beside the well-known rules, absolute and squared loss.
 
-Day-ahead prices of 43,944 hours with four forecasters (epex-lear), one learner per hour of day, because the
-24 prices of a day are published together. EWA is tuned in hindsight: the best fixed rate of a grid, learning
-from slopes or from losses, whichever is better. Run from the repository root:
+Sets are described in `experts_data.py`, peers in `experts_peers.py`; hours of a day that are published together have a learner
+each. EWA and online ridge are tuned in hindsight, the best of a grid for each set. "without lanes" is Huber-root on the forecasts
+alone. The last table is what the certificate says of the regret to the best mixture of the experts in hindsight: promised,
+realised, and the true one. Run from the repository root:
 
-    python bench/experts.py
+    python bench/experts.py [set ...]
 
 The data folder is BURKHOLDER_DATA, or ../shared/data; out/experts.json gets the figures.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -23,93 +21,94 @@ from typing import Any
 import numpy as np
 
 from burkholder.experts import Experts, best_mixture
+from experts_data import ROOT, SETS, Streams
+from experts_peers import ada_normal_hedge, ridge
 
-RATES = [10.0 ** (power / 4) for power in range(-24, 9)]
-TASKS: list[tuple[str, dict[str, float]]] = [("absolute", {}), ("squared", {}), ("pinball", {"quantile": 0.9})]
-METHODS: list[tuple[str, dict[str, Any]]] = [
-    ("huber-root", {}),
-    ("huber-root, no tracking", {"method": "huber-root", "shares": (0.0,)}),
-    ("squint", {}),
-    ("ml-poly", {}),
-    ("boa", {}),
-]
+RATES = [10.0 ** (power / 2) for power in range(-8, 5)]
+PENALTIES = [10.0**power for power in range(-4, 5)]
+OURS = "experts"
+UNTUNED = ("boa", "ml-poly", "squint", "ada-normal-hedge", "vaw")
+TUNED = ("ewa tuned", "ridge tuned")
 
 
-def read() -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Hour of day, price, forecasts; None when the data are not there."""
-    root = Path(os.environ.get("BURKHOLDER_DATA", "../shared/data"))
-    path = root / "epex-lear" / "epex_lear_hourly.csv.gz"
-    if not path.exists():
-        return None
-    with gzip.open(path, "rt") as file:
-        rows = [[float(cell) for cell in row] for row in list(csv.reader(file))[1:]]
-    table = np.array(rows)
-    return table[:, 1].astype(int), table[:, 2], table[:, 3:]
+def paid(loss: str, predictions: np.ndarray, y: np.ndarray) -> float:
+    return float(np.sum((predictions - y) ** 2 if loss == "squared" else np.abs(predictions - y)))
 
 
-def by_hour(
-    hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, Any], hindsight: bool = False
-) -> dict[str, float]:
-    """The mean loss over all hours; on request the best mixture of each hour and the bound against it."""
-    n, figures = len(y), dict.fromkeys(("mean_loss", "best_convex_loss", "gap", "bound", "realised"), 0.0)
-    for h in np.unique(hour):
-        mine = hour == h
-        run = Experts(loss, **options).run(x[mine], y[mine], trace=0, weights=False)
-        figures["mean_loss"] += run.losses.sum() / n
-        if hindsight:
-            best = best_mixture(run)
-            figures["best_convex_loss"] += best.loss * mine.sum() / n
-            figures["gap"] += best.gap * mine.sum() / n
-            certificate = run.learner.certificate()
-            figures["bound"] += certificate.bound(best.weights)
-            figures["realised"] += certificate.realised(best.weights)
+def aggregated(streams: Streams, loss: str, **options: Any) -> float:
+    return sum(Experts(loss, **options).run(x, y, trace=0, weights=False).losses.sum() for x, y in streams)
+
+
+def scale(streams: Streams, loss: str) -> float:
+    """The unit of a regret of one round, so that one grid of rates does for every set."""
+    spread = np.mean([np.mean(np.ptp(x, axis=1)) for x, _ in streams])
+    error = np.mean([np.mean(np.abs(x.mean(axis=1) - y)) for x, y in streams])
+    return float(spread * (2.0 * error if loss == "squared" else 1.0))
+
+
+def certified(streams: Streams, loss: str) -> dict[str, float]:
+    """Promised, realised and true regret to the best mixture of each stream."""
+    figures = dict.fromkeys(("loss", "promised", "realised", "true", "best mixture"), 0.0)
+    for x, y in streams:
+        run = Experts(loss).run(x, y, trace=0, weights=False)
+        best = best_mixture(run)
+        figures["loss"] += run.losses.sum()
+        figures["best mixture"] += best.loss * len(y)
+        figures["promised"] += run.certificate.bound(best.weights)
+        figures["realised"] += run.certificate.realised(best.weights)
+        figures["true"] += run.losses.sum() - best.loss * len(y)
     return figures
 
 
-def task(hour: np.ndarray, y: np.ndarray, x: np.ndarray, loss: str, options: dict[str, float]) -> dict[str, Any]:
-    """Every method on one loss."""
-    result: dict[str, Any] = {"loss": loss, **options, "rounds": len(y), "mean_loss": {}, "seconds": {}}
-    for label, settings in METHODS:
-        settings = {"method": label, **settings, **options}
-        by_hour(hour[:48], y[:48], x[:48], loss, settings)  # compiled before it is timed
-        began = time.perf_counter()
-        figures = by_hour(hour, y, x, loss, settings, hindsight=label == "huber-root")
-        result["mean_loss"][label] = figures["mean_loss"]
-        result["seconds"][label] = time.perf_counter() - began
-        if label == "huber-root":
-            result |= {key: figures[key] for key in ("best_convex_loss", "gap", "bound", "realised")}
-    tuned = [
-        (by_hour(hour, y, x, loss, {"method": "ewa", "rate": rate, "linear": linear, **options})["mean_loss"], rate, linear)
-        for rate in RATES
-        for linear in (True, False)
-    ]
-    least, rate, linear = min(tuned)
-    result["mean_loss"]["ewa tuned in hindsight"] = least
-    result["ewa"] = {"rate": rate, "learns_from": "slopes" if linear else "losses"}
-    plain = Experts(loss, **options)
-    plain.run(x, y, trace=0, weights=False)
-    result["mean_loss"]["average of the experts"] = plain.average_loss
-    alone = plain.expert_losses()
-    result["mean_loss"]["best single expert"] = min(alone[name] for name in plain.names)
-    return result
+def task(streams: Streams, loss: str) -> dict[str, Any]:
+    """Every rule on one set, as mean losses."""
+    n = sum(len(y) for _, y in streams)
+    began = time.process_time()
+    sums = {OURS: aggregated(streams, loss)}
+    seconds = time.process_time() - began
+    sums["without lanes"] = aggregated(streams, loss, lanes=False)
+    for method in ("boa", "ml-poly", "squint"):
+        sums[method] = aggregated(streams, loss, method=method)
+    sums["ada-normal-hedge"] = sum(paid(loss, ada_normal_hedge(x, y, loss == "squared"), y) for x, y in streams)
+    sums["vaw"] = sum(paid(loss, ridge(x, y, 1.0, True), y) for x, y in streams)
+    unit = scale(streams, loss)
+    sums["ewa tuned"] = min(
+        aggregated(streams, loss, method="ewa", rate=rate / unit, linear=linear) for rate in RATES for linear in (True, False)
+    )
+    sums["ridge tuned"] = min(sum(paid(loss, ridge(x, y, penalty, False), y) for x, y in streams) for penalty in PENALTIES)
+    sums["mean"] = sum(paid(loss, x.mean(axis=1), y) for x, y in streams)
+    result = {"loss": loss, "rounds": n, "seconds": seconds, "mean_loss": {rule: float(total / n) for rule, total in sums.items()}}
+    return result | {"certificate": certified(streams, loss)}
+
+
+def table(results: list[dict[str, Any]]) -> None:
+    """Losses over ours, and their geometric means."""
+    rules = list(results[0]["mean_loss"])
+    print(f"{'':26s}{OURS:>12s}" + "".join(f"{rule:>17s}" for rule in rules[1:]))
+    ratios = []
+    for result in results:
+        ours = result["mean_loss"][OURS]
+        ratios.append([result["mean_loss"][rule] / ours for rule in rules])
+        print(f"{result['set'] + ', ' + result['loss']:26s}{ours:12.5g}" + "".join(f"{ratio:17.4f}" for ratio in ratios[-1][1:]))
+    means = np.exp(np.mean(np.log(ratios), axis=0))
+    print(f"{'geometric mean':38s}" + "".join(f"{mean:17.4f}" for mean in means[1:]))
+    print(f"\n{'regret to the best mixture':38s}{'promised/loss':>15s}{'realised/loss':>15s}{'true/loss':>15s}")
+    for result in results:
+        figures = result["certificate"]
+        shares = [figures[key] / figures["loss"] for key in ("promised", "realised", "true")]
+        print(f"{result['set'] + ', ' + result['loss']:38s}" + "".join(f"{share:15.4f}" for share in shares))
 
 
 def main() -> None:
-    data = read()
-    if data is None:
-        sys.exit("epex-lear is not there: set BURKHOLDER_DATA to the folder that holds it")
+    if not ROOT.exists():
+        sys.exit(f"{ROOT} is not there: set BURKHOLDER_DATA to the folder with the data")
     results = []
-    for loss, options in TASKS:
-        result = task(*data, loss, options)
-        results.append(result)
-        print(f"\nepex-lear, {loss} loss {options or ''}: {result['rounds']:,} hours, a learner per hour")
-        for label, figure in sorted(result["mean_loss"].items(), key=lambda item: item[1]):
-            print(f"  {label:26s} {figure:10.4f}   {figure / result['mean_loss']['huber-root']:.4f}")
-        print(f"  {'best mixture in hindsight':26s} {result['best_convex_loss']:10.4f}   (duality gap {result['gap']:.1e})")
-        print(
-            f"  regret to it: promised ≤ {result['bound']:.4g}, realised ≤ {result['realised']:.4g}; "
-            f"huber-root took {result['seconds']['huber-root']:.1f} s"
-        )
+    for name in sys.argv[1:] or SETS:
+        streams = SETS[name]()
+        for loss in ("absolute", "squared"):
+            results.append({"set": name, **task(streams, loss)})
+            print(f"{name}, {loss}: {results[-1]['seconds']:.1f} s", file=sys.stderr)
+    table(results)
     Path("out").mkdir(exist_ok=True)
     Path("out/experts.json").write_text(json.dumps(results, indent=1))
 

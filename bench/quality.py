@@ -3,7 +3,8 @@
 Raw features plus a constant, one pass, predicted before learned. Prints tables, and writes out/quality.json and
 out/quality.png (quality-GROUP for another group of sets). Figures of the peers and of the single learners are kept in
 out/quality-cache (delete it to run them again). Vowpal Wabbit is used when it can be imported here, or through the
-Python named by BURKHOLDER_VW_PYTHON.
+Python named by BURKHOLDER_VW_PYTHON. --nonlinear sets Auto beside forests, neighbours and boosting (quality_nonlinear), --frozen
+beside scikit-learn's (quality_frozen), each in the order given and shuffled.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ import numpy as np
 
 import quality_classes
 import quality_data
+import quality_frozen
+import quality_nonlinear
 import quality_peers
 import quality_single
 import quality_vw
-from burkholder.auto import Auto
+from burkholder.auto import Auto, AutoMulticlass
 
 OUT = quality_data.ROOT / "out"
 CACHE = OUT / "quality-cache"
@@ -35,12 +38,16 @@ FAMILIES: dict[str, Any] = {
     "gradient classes": quality_classes.softmax_peers,
     "vw classes": quality_vw.vw_peers,
     "river classes": quality_classes.river_classes,
+    "nonlinear": quality_nonlinear.nonlinear_peers,
+    "nonlinear shuffled": quality_nonlinear.nonlinear_peers,
+    "nonlinear classes": quality_nonlinear.nonlinear_peers,
+    "nonlinear shuffled classes": quality_nonlinear.nonlinear_peers,
     "single": lambda X, y, loss: {"single": quality_single.single_learners(X, y, loss)},
 }
 
 
 def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, Any]:
-    path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name)}-{loss}-{family}.json"
+    path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name)}-{loss}-{family.replace(' ', '-')}.json"
     if not path.exists():
         found = FAMILIES[family if loss != "classes" else f"{family} classes"](X, y, loss)
         if not found:
@@ -107,6 +114,60 @@ def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, 
     return result
 
 
+def beside(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, shuffled: bool) -> dict[str, Any] | None:
+    """Auto and the nonlinear peers on the same first rows; None where there is nothing to compare."""
+    rows = quality_nonlinear.rows_of(X, y, shuffled)
+    peers = {} if rows is None else cached(entry["name"], loss, "nonlinear shuffled" if shuffled else "nonlinear", *rows)
+    if rows is None or not peers:
+        return None
+    start = time.process_time()
+    if loss == "classes":
+        learner = AutoMulticlass(classes=range(int(y.max()) + 1))
+        run = learner.run(*rows, trace=1)
+        mean, errors = float(run.losses.mean()), float((np.array(run.predictions) != rows[1]).mean())
+    else:
+        run = Auto(loss).run(*rows, trace=1)
+        mean, errors = run.mean_loss, float((np.sign(run.predictions) != rows[1]).mean())
+    seconds = time.process_time() - start
+    best = min(peers, key=lambda name: peers[name]["loss"])
+    told = {
+        "set": entry["name"],
+        "loss": loss,
+        "shuffled": shuffled,
+        "auto": mean,
+        "best_peer": best,
+        "best_peer_loss": peers[best]["loss"],
+    }
+    told |= {"ratio": mean / peers[best]["loss"], "peers": peers, "seconds": seconds}
+    if loss in ("logistic", "classes"):
+        fewest = min(peer["errors"] for peer in peers.values())
+        told |= {"errors": errors, "fewest": fewest, "error_ratio": errors / fewest if fewest else math.inf}
+    if "ARF 10" in peers:
+        told["times_faster_than_arf"] = peers["ARF 10"]["seconds"] / seconds
+    return told
+
+
+def compared(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, how: str) -> list[dict[str, Any]]:
+    """Lines of --nonlinear or --frozen: in order, then shuffled."""
+    found = []
+    for shuffled in (False, True):
+        if how == "nonlinear":
+            line = beside(entry, X, y, loss, shuffled)
+        else:
+            rows = quality_nonlinear.rows_of(X, y, shuffled)
+            if rows is None or loss in ("classes", "absolute"):
+                continue
+            line = {"set": entry["name"], "loss": loss, "shuffled": shuffled} | quality_frozen.frozen(*rows, loss)
+        if line is not None:
+            found.append(line)
+            print(
+                " | ".join(
+                    f"{key} {value:.4g}" if isinstance(value, float) else f"{value}" for key, value in line.items() if key != "peers"
+                )
+            )
+    return found
+
+
 def table(results: list[dict[str, Any]]) -> str:
     lines = ["| set | loss | Auto | best peer, tuned in hindsight | its loss | ratio | time / AdaGrad |", "|---|---|---|---|---|---|---|"]
     for r in results:
@@ -171,8 +232,11 @@ def main() -> None:
     parser.add_argument("--no-clock", action="store_true", help="leave out the times")
     parser.add_argument("--peers", action="store_true", help="only run the peers that are not in out/quality-cache")
     parser.add_argument("--singles", action="store_true", help="only run the single learners that are not in there")
+    parser.add_argument("--nonlinear", action="store_true", help="beside nonlinear peers, in order and shuffled")
+    parser.add_argument("--frozen", action="store_true", help="fitted on 70 %% and scored on the rest, in order and shuffled")
     options = parser.parse_args()
-    results = []
+    how = "nonlinear" if options.nonlinear else "frozen" if options.frozen else ""
+    results: list[dict[str, Any]] = []
     for entry in quality_data.settings(options.settings):
         group = entry.get("group", "folder")
         if options.only not in entry["name"] or options.group not in (group, "all"):
@@ -183,6 +247,9 @@ def main() -> None:
             continue
         X, y = quality_data.load(entry)
         for loss in entry["losses"]:
+            if how:
+                results += compared(entry, X, y, loss, how)
+                continue
             if options.peers:
                 peers_of(entry, X, y, loss)
                 continue
@@ -195,9 +262,15 @@ def main() -> None:
     if not results:
         print("nothing to tell" if options.peers or options.singles else "no data set found")
         return
+    OUT.mkdir(exist_ok=True)
+    if how:
+        for shuffled in (False, True):
+            part = [r for r in results if r["shuffled"] == shuffled]
+            print("shuffled" if shuffled else "in order", summary(part) if part else "nothing")
+        (OUT / f"quality-{how}-{options.group}.json").write_text(json.dumps(results, indent=1))
+        return
     name = "quality" if options.group == "folder" else f"quality-{options.group}"
     groups = {group: summary([r for r in results if r["group"] == group]) for group in {r["group"] for r in results}}
-    OUT.mkdir(exist_ok=True)
     (OUT / f"{name}.json").write_text(json.dumps({"summary": groups, "results": results}, indent=1))
     picture(results, OUT / f"{name}.png")
     print("\n" + table(results))

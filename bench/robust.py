@@ -69,6 +69,9 @@ def _models(seed: int, few: bool) -> Case:
     made = seeds(few)
     for data, use in made.values():
         assert use(storage.unpack(data))  # everything compiled before the clock runs
+        _limited(len(data))
+        assert use(storage.unpack(data))  # what is whole stays within the limit
+        _free()
 
     def case(number: int) -> tuple[str, str]:
         kind, data = model(number, seed, made)

@@ -77,10 +77,10 @@ def _of_table(kind: Any) -> tuple[bytes, Use]:
     return storage.pack(learner), plays({"size": None, "city": "Bern"}, 0.25)
 
 
-def _auto(loss: str, named: bool) -> tuple[bytes, Use]:
+def _auto(loss: str, named: bool, rounds: int = 30) -> tuple[bytes, Use]:
     learner = Auto(loss, full_features=6)
     rng = np.random.default_rng(2)
-    for _ in range(30):
+    for _ in range(rounds):
         x = rng.normal(size=4)
         row = {"a": x[0], "b": x[1], "c": "red" if x[2] > 0 else "blue", "d": x[3]} if named else x
         learner.update(row, float(x.sum() > 0) if loss == "logistic" else float(x.sum()))
@@ -145,7 +145,9 @@ def _matrix(shape: tuple[int, int], entries: bool, **options: Any) -> tuple[byte
         learner.update((i, j) if entries else (left, right), 0.5)
     learner.play((2, 1, 0.5))
     if not entries:
-        learner.play(rng.normal(size=shape))
+        dense = rng.normal(size=shape)
+        dense[4:] = 0.0
+        learner.play(dense)
         learner.play(coo_matrix(([1.0, 2.0], ([0, 1], [2, 0])), shape=shape))
     return storage.pack(learner), plays((1, 2), -0.5)
 
@@ -155,6 +157,24 @@ def _audit() -> tuple[bytes, Use]:
     for t in range(4):
         audit.update([1.0, float(t)], 0.5, 1.0)
     return storage.pack(audit), Use(learning([1.0, 2.0], 0.5, 1.0), comparators=([0.5, 0.25],))
+
+
+def _bands(kind: Any, *options: Any, **more: Any) -> tuple[bytes, Use]:
+    """Intervals and quantiles, past the labels that warm them."""
+    learner, rng = kind(*options, **more), np.random.default_rng(6)
+    X = rng.normal(size=(40, 3))
+    learner.run(X, X[:, 0] + 0.1 * rng.normal(size=40), trace=0)
+    learner.play(X[0])
+    return storage.pack(learner), plays(X[1], 0.5)
+
+
+def _sets() -> tuple[bytes, Use]:
+    learner = bk.PredictionSets(0.8)
+    for t in range(9):
+        learner.update({"a": 0.5, "b": 0.3, "c": 0.2}, "abc"[t % 3])
+    learner.play({"a": 0.9, "b": 0.1})
+    steps = (lambda other: other.predict({"a": 1.0}), learning({"a": 0.6, "d": 0.4}, "d"), revealing("a"))
+    return storage.pack(learner), Use(*steps, comparators=([0.5],))
 
 
 def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
@@ -168,6 +188,7 @@ def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
     made["auto"] = _auto("logistic", True)
     made["ratings"] = _ratings()
     made["matrix"] = _matrix((4, 3), False, radius=1.0)
+    made["sets"] = _sets()
     if few:
         return made
     made |= {"auto squared": _auto("squared", False), "auto absolute": _auto("absolute", True), "classes": _classes()}
@@ -179,6 +200,9 @@ def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
     made["matrix entries"] = _matrix((60, 50), True, radius=1.0)
     made["matrix doubling"] = _matrix((60, 50), True, radius=1.0, rate="doubling")
     made["matrix wide"] = _matrix((2040, 20), False, radius=1.0)
+    made["intervals"] = _bands(bk.Intervals, 0.8)
+    made["intervals around a column"] = _bands(bk.Intervals, 0.8, model=1)
+    made["quantiles"] = _bands(bk.Quantiles, (0.2, 0.6))
     made["matrix tangent"] = _matrix((4, 3), False, radius=1.0, strategy="tangent")
     return made
 

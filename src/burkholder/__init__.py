@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name -> module that holds it; a package holds itself. Nothing heavy is imported before it is used.
 _PUBLIC: dict[str, str] = {
     "AdaptiveParameterFree": "functions",
     "Assumption": "learning.certificate",
+    "AsyncClient": "client.clients",
     "Audit": "learning.audit",
     "Auto": "auto",
     "AutoMulticlass": "auto",
@@ -17,16 +18,21 @@ _PUBLIC: dict[str, str] = {
     "BadInput": "errors",
     "BadLine": "errors",
     "Batch": "streams.readers",
+    "Betting": "confidence.betting",
     "BurkholderError": "errors",
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
     "Certificate": "learning.certificate",
+    "Client": "client.clients",
     "Comparators": "learning.certificate",
+    "Comparison": "confidence.compare",
+    "Confidence": "confidence.sequence",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
     "Found": "discovery.result",
     "GradientMixture": "functions",
     "Guarantee": "learning.certificate",
+    "Intervals": "intervals.learner",
     "Learner": "learning.learner",
     "Linear": "functions",
     "MatrixCompletion": "matrix.completion",
@@ -39,21 +45,26 @@ _PUBLIC: dict[str, str] = {
     "ParameterFree": "functions",
     "Parity": "learning.feature_maps",
     "PlainFunction": "functions",
+    "PredictionSets": "intervals.sets",
     "PrintedParameterFree": "functions",
     "Problem": "discovery.problems",
     "ProofCertificate": "discovery.result",
+    "Quantiles": "intervals.quantiles",
     "Report": "lab.verdicts",
     "Run": "learning.runs",
+    "ServiceRefused": "client.calls",
     "Smoothness": "functions",
     "SquareFunction": "functions",
     "StronglyConvex": "functions",
     "Ticket": "learning.tickets",
+    "VectorConfidence": "confidence.vectors",
     "Verdict": "lab.verdicts",
     "Witness": "lab.verdicts",
     "ZigZag": "functions",
     "batches": "streams.readers",
     "best_convex": "experts.hindsight",
     "combine": "functions",
+    "compare": "confidence.compare",
     "discover": "discovery.search",
     "feature_index": "streams.readers",
     "inequality": "lab.inequalities",
@@ -78,6 +89,14 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder import losses as losses
     from burkholder.auto import Auto as Auto
     from burkholder.auto import AutoMulticlass as AutoMulticlass
+    from burkholder.client.calls import ServiceRefused as ServiceRefused
+    from burkholder.client.clients import AsyncClient as AsyncClient
+    from burkholder.client.clients import Client as Client
+    from burkholder.confidence.betting import Betting as Betting
+    from burkholder.confidence.compare import Comparison as Comparison
+    from burkholder.confidence.compare import compare as compare
+    from burkholder.confidence.sequence import Confidence as Confidence
+    from burkholder.confidence.vectors import VectorConfidence as VectorConfidence
     from burkholder.discovery.problems import Problem as Problem
     from burkholder.discovery.program import NotFound as NotFound
     from burkholder.discovery.result import Found as Found
@@ -108,6 +127,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.functions import combine as combine
     from burkholder.functions import minimum as minimum
     from burkholder.functions import softmax as softmax
+    from burkholder.intervals.learner import Intervals as Intervals
+    from burkholder.intervals.quantiles import Quantiles as Quantiles
+    from burkholder.intervals.sets import PredictionSets as PredictionSets
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight

@@ -30,8 +30,8 @@ WEIGHTS = {
 ESTIMATORS = [
     BurkholderRegressor(),
     BurkholderClassifier(),
-    BurkholderRegressor("adagrad", options={"radius": 300.0}, passes=5),
-    BurkholderClassifier("adagrad", options={"radius": 10.0}, passes=5),
+    BurkholderRegressor("adagrad", radius=300.0, passes=5),
+    BurkholderClassifier("adagrad", radius=10.0, passes=10),
     BurkholderClassifier("mixture", loss="hinge", passes=3),
 ]
 
@@ -72,7 +72,7 @@ def test_many_classes(iris: Any, learner: str) -> None:
 
 def test_several_classes_by_auto_are_one_learner(iris: Any) -> None:
     X, y = iris
-    model = BurkholderClassifier().fit(X, y)
+    model = BurkholderClassifier(shuffle=False).fit(X, y)
     alone = AutoMulticlass(range(3))
     alone.run(X, np.searchsorted(model.classes_, y))
     assert isinstance(model.learner_, AutoMulticlass) and alone.classes == [0, 1, 2]
@@ -96,18 +96,18 @@ def test_every_shape_of_rows_gives_the_same(iris: Any, make: Any, learner: str) 
 @pytest.mark.parametrize("learner", ["auto", "adagrad", "adaptive-coordinates"])
 def test_partial_fit_is_fit_in_pieces(iris: Any, learner: str) -> None:
     X, y = iris
-    whole = BurkholderClassifier(learner).fit(X, y)
+    whole = BurkholderClassifier(learner, shuffle=False).fit(X, y)
     pieces = BurkholderClassifier(learner)
     for start in range(0, 150, 37):
         pieces.partial_fit(X[start : start + 37], y[start : start + 37], classes=np.unique(y))
     assert np.array_equal(whole.decision_function(X), pieces.decision_function(X))
     weight = np.linspace(0.5, 2.0, 150)
-    one = BurkholderRegressor(learner, loss="absolute").fit(X, X[:, 0], sample_weight=weight)
+    one = BurkholderRegressor(learner, loss="absolute", shuffle=False).fit(X, X[:, 0], sample_weight=weight)
     two = BurkholderRegressor(learner, loss="absolute")
     for part in (slice(0, 70), slice(70, 150)):
         two.partial_fit(X[part], X[part, 0], sample_weight=weight[part])
     assert np.array_equal(one.predict(X), two.predict(X))
-    assert not np.array_equal(one.predict(X), BurkholderRegressor(learner, loss="absolute").fit(X, X[:, 0]).predict(X))
+    assert not np.array_equal(one.predict(X), BurkholderRegressor(learner, loss="absolute", shuffle=False).fit(X, X[:, 0]).predict(X))
 
 
 @pytest.mark.parametrize("learner", ["auto", "adagrad"])
@@ -131,8 +131,9 @@ def test_predicting_changes_nothing(iris: Any) -> None:
 
 def test_search_and_cross_validation(iris: Any) -> None:
     X, y = iris
-    search = GridSearchCV(BurkholderClassifier("adagrad"), {"options": [{"radius": 1e-3}, {"radius": 5.0}]}, cv=3).fit(X, y)
-    assert search.best_params_["options"] == {"radius": 5.0}
+    search = GridSearchCV(BurkholderClassifier("adagrad"), {"radius": [1e-3, 5.0]}, cv=3).fit(X, y)
+    assert search.best_params_["radius"] == 5.0
+    assert BurkholderClassifier("adagrad", radius=2.0).get_params()["radius"] == 2.0
     assert cross_val_score(BurkholderRegressor("adagrad", options={"radius": 5.0}, passes=20), X, X @ [1, 2, 0, -1], cv=3).min() > 0.9
 
 
@@ -149,7 +150,7 @@ def test_linear_learners_have_weights(iris: Any) -> None:
 def test_certificate_is_the_learners() -> None:
     X, y = make_regression(50, 3, random_state=1)
     y /= np.abs(y).max()
-    model = BurkholderRegressor("square-function", loss="absolute", intercept=False, options={"radius": 2.0}).fit(X, y)
+    model = BurkholderRegressor("square-function", loss="absolute", intercept=False, shuffle=False, options={"radius": 2.0}).fit(X, y)
     certificate = model.certificate_
     w = np.linalg.lstsq(X, y, rcond=None)[0]
     learner = bk.Learner("square-function", loss="absolute", radius=2.0)
@@ -163,6 +164,10 @@ def test_certificate_is_the_learners() -> None:
     [
         lambda X, y: BurkholderRegressor("adagrd").fit(X, y),
         lambda X, y: BurkholderRegressor(passes=0).fit(X, y),
+        lambda X, y: BurkholderRegressor(shuffle="yes").fit(X, y),
+        lambda X, y: BurkholderRegressor("adagrad", radius=1.0, options={"radius": 1.0}).fit(X, y),
+        lambda X, y: BurkholderRegressor(effort="hard").fit(X, y),
+        lambda X, y: BurkholderClassifier(class_weight="balanced").partial_fit(X, y > 0, classes=[False, True]),
         lambda X, y: BurkholderRegressor(options={"raduis": 1}, learner="adagrad").fit(X, y),
         lambda X, y: BurkholderClassifier().partial_fit(X, y > 0),
         lambda X, y: BurkholderClassifier().partial_fit(X, y > 0, classes=[0, 1]).partial_fit(X, np.full(len(y), 7)),
@@ -178,3 +183,83 @@ def test_hinge_has_no_probabilities(iris: Any) -> None:
     X, y = iris
     model = BurkholderClassifier("adagrad", loss="hinge").fit(X, y)
     assert not hasattr(model, "predict_proba") and model.predict(X).shape == (150,)
+
+
+# --- fitted, then only predicting ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("learner", ["auto", "adagrad"])
+def test_shuffling_is_seeded_and_turned_off_by_name(iris: Any, learner: str) -> None:
+    X, y = iris
+    labels = y == "virginica"
+    one, same, other, ordered = (
+        BurkholderClassifier(learner, random_state=seed, shuffle=shuffle).fit(X, labels).decision_function(X)
+        for seed, shuffle in ((0, True), (0, True), (1, True), (0, False))
+    )
+    assert np.array_equal(one, same) and not np.array_equal(one, other) and not np.array_equal(one, ordered)
+    order = np.random.RandomState(0).permutation(len(y))
+    assert np.array_equal(one, BurkholderClassifier(learner, shuffle=False).fit(X[order], labels[order]).decision_function(X))
+
+
+def test_rows_sorted_by_class_are_no_trouble(iris: Any) -> None:
+    X, y = iris
+    order = np.argsort(y)
+    assert BurkholderClassifier().fit(X[order], y[order]).score(X, y) > 0.9
+    assert BurkholderClassifier().fit(X[order], y[order] == "setosa").score(X, y == "setosa") == 1.0
+
+
+def test_class_weight_moves_predictions_towards_the_class() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = X[:, 0] + rng.normal(size=600) > 1.5
+    plain, balanced, given = (BurkholderClassifier(class_weight=how).fit(X, y) for how in (None, "balanced", {True: 5.0, False: 1.0}))
+    assert plain.predict(X).mean() < y.mean() < min(balanced.predict(X).mean(), given.predict(X).mean())
+    weight = np.where(y, 5.0, 1.0)
+    assert np.array_equal(given.decision_function(X), BurkholderClassifier().fit(X, y, sample_weight=weight).decision_function(X))
+    pieces = BurkholderClassifier(class_weight={True: 5.0, False: 1.0}).partial_fit(X, y, classes=[False, True])
+    assert np.array_equal(pieces.predict(X), BurkholderClassifier(shuffle=False).fit(X, y, sample_weight=weight).predict(X))
+
+
+def test_importances_tell_what_matters(iris: Any) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    found = BurkholderRegressor().fit(X, 3.0 * X[:, 1]).feature_importances_
+    assert found.shape == (3,) and found[1] > 10.0 * max(found[0], found[2])
+    X, y = iris
+    assert BurkholderClassifier().fit(X, y).feature_importances_.shape == (4,)
+    assert not hasattr(BurkholderRegressor("adagrad").fit(X, X[:, 0]), "feature_importances_")
+
+
+def test_missing_values_have_an_indicator_of_their_own() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(800, 2))
+    gone = rng.random(800) < 0.3
+    y = np.where(gone, 4.0, X[:, 0])
+    X[gone, 0] = np.nan
+    model = BurkholderRegressor().fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.predict([[np.nan, 0.0]])[0] == pytest.approx(4.0, abs=0.3)
+    assert np.array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
+    assert np.isfinite(model.predict([[0.0, np.nan]])).all()  # never missing before: left out
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(np.where(np.isnan(X), np.inf, X), y)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_words_become_indicators(frame: Any) -> None:
+    rng = np.random.default_rng(3)
+    city, size = np.array(["Oslo", "Rome", "Bern"])[rng.integers(0, 3, 600)], rng.normal(size=600)
+    y = np.select([city == "Oslo", city == "Rome"], [1.0, -2.0], 0.5) + 0.5 * size
+    X = frame({"city": city.tolist(), "size": size})
+    model = BurkholderRegressor().fit(X, y)
+    assert model.score(X, y) > 0.98
+    told = model.predict(frame({"city": ["Oslo", "Rome", "Lima"], "size": [0.0, 0.0, 0.0]}))
+    assert told[:2] == pytest.approx([1.0, -2.0], abs=0.15) and np.isfinite(told[2])
+    assert model.feature_importances_.shape == (2,) and model.n_features_in_ == 2
+    twin = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(twin.predict(X), model.predict(X))
+    if frame is pd.DataFrame:
+        coded = X.assign(city=X["city"].astype("category"))
+        assert np.array_equal(BurkholderRegressor().fit(coded, y).predict(coded), model.predict(X))
+        with pytest.raises(ValueError):
+            BurkholderRegressor(categorical_features=None).fit(X, y)
+    with pytest.raises(bk.BadInput, match="categorical_features"):
+        BurkholderRegressor(categorical_features="all").fit(X, y)

@@ -30,7 +30,9 @@ def looped(learner: Auto, rows: list, y: np.ndarray) -> np.ndarray:
 
 def same_state(a: Auto, b: Auto) -> bool:
     """Equal up to room kept for more features."""
-    for left, right in zip(a.state, b.state):
+    later = [[] if one._nonlinear is None else [*one._nonlinear.forest, *one._nonlinear.blend] for one in (a, b)]
+    assert len(later[0]) == len(later[1])
+    for left, right in zip([*a.state, *later[0]], [*b.state, *later[1]]):
         shared = tuple(slice(0, min(m, n)) for m, n in zip(left.shape, right.shape))
         if not np.array_equal(left[shared], right[shared]):
             return False
@@ -284,7 +286,7 @@ def test_classes_on_shared_statistics_are_what_separate_learners_would_be():
     together = AutoMulticlass(classes=[0, 1, 2])
     together.run(X, labels)
     for label, view in together.learners.items():
-        alone = Auto("logistic")
+        alone = Auto("logistic", effort="light")
         alone.run(X, np.where(labels == label, 1, -1))
         for name, array in alone.state._asdict().items():
             same = getattr(view.state, name)
@@ -315,21 +317,27 @@ def test_the_ways_to_join_classes_are_those_of_the_formulas():
     rng = np.random.default_rng(8)
     X, labels = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
     learner = AutoMulticlass(classes=[0, 1, 2])
-    lost, theta, precision = np.zeros(3), np.array([0.5, 0.5]), np.eye(2) * 10.0
+    lost, theta, precision = np.zeros(6), np.array([0.5, 0.5]), np.eye(2) * 10.0
+    soft, squares = np.zeros((3, 3, 3)), np.full((3, 3, 3), 1e-300)  # rates × classes × features, the constant first
     for x, label in zip(X, labels):
         margins = np.array([view.predict(x) for view in learner.learners.values()])
+        likely = list(learner.predict_proba(x).values())
+        z = learner._works.tilde[:3].copy()  # before the first row nothing is known of its features, and their weights are 0
         sigma = -np.logaddexp(0.0, -margins)
-        scores = np.array([sigma, margins, theta[0] * margins + theta[1] * sigma])
+        scores = np.array([sigma, margins, theta[0] * margins + theta[1] * sigma, *(soft @ z)])
         logs = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
         shares = np.exp(lost.min() - lost)
         mixed = shares @ np.exp(logs) / shares.sum()
-        assert list(learner.predict_proba(x).values()) == pytest.approx(mixed.tolist(), rel=1e-6)
+        assert likely == pytest.approx(mixed.tolist(), rel=1e-6)
         learner.update(x, int(label))
         lost -= logs[:, label]
         inputs, p = np.array([margins, sigma]), np.exp(logs[2])
         mean = inputs @ p
         precision += (inputs * p) @ inputs.T - np.outer(mean, mean)
         theta -= np.linalg.solve(precision, mean - inputs[:, label])
+        g = (np.exp(logs[3:]) - np.eye(3)[label])[:, :, None] * learner._works.tilde[:3]
+        squares += g * g
+        soft -= np.array([0.05, 0.2, 0.8])[:, None, None] * g / np.sqrt(squares)
     assert learner.way_losses == pytest.approx(lost, rel=1e-6)
 
 

@@ -72,7 +72,7 @@ def test_losses_are_summed_as_if_rounded_once(loss):
     X, y = stream(loss)
     learner = Auto(loss)
     run = learner.run(X, y)
-    s = learner.state.scalars
+    s = learner._scalars
     exact = math.fsum(run.losses / learner._loss_unit)
     terms = math.fsum(np.abs(run.losses)) / learner._loss_unit
     # the losses handed back were multiplied by the unit: one rounding each
@@ -84,7 +84,7 @@ def test_the_rest_is_what_a_plain_sum_loses():
     X, y = stream("logistic")
     learner = Auto("logistic")
     run = learner.run(np.tile(X, (20, 1)), np.tile(y, 20))
-    s, plain = learner.state.scalars, 0.0
+    s, plain = learner._scalars, 0.0
     for paid in run.losses:
         plain += paid
     assert s[LOSS] == plain

@@ -73,9 +73,9 @@ def test_auto_is_the_librarys_on_words(tmp_path: Path) -> None:
         ("a,y\n1,yes\n2,yes\n", ["--positive", "yes"], "same class"),
         ("a,y\n1,1\n2,1\n", [], "same class"),
         ("a,y\n1,1\n2,0\n", ["--option", "raduis=2"], "did you mean 'radius'"),
-        ("a,y\n1,1\n2,0\n", ["--option", "radius=2", "--learner", "auto"], "Options: full_features"),
-        ("a;y\n1,5;1\n2,5;2\n", [], "column 'a' have commas: say decimal"),
-        ("a;y\n1;1,5\n2;2,5\n", [], "column 'y' have commas: say decimal"),
+        ("a,y\n1,1\n2,0\n", ["--option", "radius=2", "--learner", "auto"], "Options: effort, full_features"),
+        ("a;y\n1,500;1\n2,500;2\n", [], "column 'a' have commas: say decimal"),
+        ("a;y\n1;1,500\n2;2,500\n", [], "column 'y' have commas: say decimal"),
         ('a,y\n"1,5",1\n"2,5",2\n', [], "column 'a' have commas"),
     ],
 )
@@ -129,8 +129,7 @@ def test_missing_is_never_a_class(tmp_path: Path) -> None:
     assert classes.classes == ["a"]
     pytest.importorskip("pyarrow")
     pandas.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, float("nan"), 2.0]}).to_parquet(tmp_path / "data.parquet")
-    with pytest.raises(BadLine, match="the target 'y' is missing"):
-        list(bk.read(tmp_path / "data.parquet", target="y", positive="1.0"))
+    assert [y for _, y in bk.read(tmp_path / "data.parquet", target="y", positive="1")] == [1.0, -1.0]
     with pytest.raises(BadInput, match="never has this value"):
         list(bk.read(_written(tmp_path / "w.csv", "x,y\n1,a\n2,b\n"), target="y", positive="c"))
 

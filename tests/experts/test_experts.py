@@ -11,6 +11,7 @@ import pytest
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.experts import METHODS, Experts, best_mixture, filled, plot_weights
+from burkholder.experts.beside import LANES
 
 OPTIONS = {"ewa": {"rate": 0.3}}
 
@@ -237,7 +238,7 @@ def test_methods_find_the_good_expert_and_beat_the_average():
         run = experts.run(x, y)
         assert run.mean_loss < 0.6 * experts.average_loss, method
         assert run.mean_loss < 1.15 * experts.expert_losses()["0"], method
-        assert max(experts.weights(), key=experts.weights().get) == "0"
+        assert max(experts.names, key=experts.weights().get) == "0"
 
 
 def test_a_loss_of_ones_own_and_classes():
@@ -277,7 +278,7 @@ def test_the_plot_and_the_certificate_can_be_read(tmp_path):
     text, plain = str(run.certificate), run.certificate.to_dict()
     assert "huber-root" in text and "against mixtures of the experts" in text and "against the best expert" in text
     assert json.loads(json.dumps(plain))["rounds"] == len(y)
-    assert run.certificate.per_expert().keys() == {"0", "1", "2"}
-    for w in ("nobody", [0.5, 0.4, 0.0], [2.0, -1.0, 0.0], [1.0] * 4):
+    assert run.certificate.per_expert().keys() == {"0", "1", "2", *LANES}
+    for w in ("nobody", [0.5, 0.4, 0.0], [2.0, -1.0, 0.0], [1.0] * 9):
         with pytest.raises(BadInput):
             run.certificate.bound(w)

@@ -62,46 +62,49 @@ def test_bound_is_at_least_the_true_regret_to_every_mixture(kind, method, option
 def test_bound_is_the_formula_of_the_theory(lipschitz):
     """Recomputed from the stream alone: V_j where a rate never clips, the gains cut short where it does."""
     rng = np.random.default_rng(12)
-    experts = Experts("squared", lipschitz=lipschitz, rates=30)
+    experts = Experts("squared", lipschitz=lipschitz, rates=30, lanes=False)
     first_L, limit = (5.0, 5.0) if lipschitz else (0.0, 0.0)
     h = 0.0
-    rounds = []
+    rounds, spreads = [], []
     for _ in range(80):
         x, y = rng.uniform(-1, 1, size=3), float(rng.uniform(-1, 1))
         yhat = experts.predict(x)
         delta = 2 * (yhat - y)
         h = h or np.max(np.abs(x - x.mean()))
         seen = np.clip(delta, -limit, limit)
-        rounds.append((yhat - x, delta, seen, limit))
+        typical = limit * np.mean(spreads) if spreads else first_L * h  # of which a rate in use makes 2⁻¹⁴ to 4
+        rounds.append((yhat - x, delta, seen, limit, typical))
+        spreads.append(np.max(np.abs(x - x.mean())))
         if not lipschitz:
             limit = max(limit, min(abs(delta), 2 * limit)) if limit else abs(delta)
             first_L = first_L or abs(delta)
         experts.update(x, y)
     w = np.array([0.2, 0.8, 0.0])
-    eta = 4.0 * 2.0 ** -np.arange(30) / (first_L * h)
-    V = sum(seen**2 * gap**2 for gap, _, seen, _ in rounds)
-    unseen = sum((delta - seen) * gap for gap, delta, seen, _ in rounds)
-    reach = max(limit * np.max(np.abs(gap[:2])) for gap, _, _, limit in rounds)
+    eta = 1024.0 * 2.0 ** -np.arange(30) / (first_L * h)
+    V = sum(seen**2 * gap**2 for gap, _, seen, *_ in rounds)
+    unseen = sum((delta - seen) * gap for gap, delta, seen, *_ in rounds)
+    reach = max(limit * np.max(np.abs(gap[:2])) for gap, _, _, limit, _ in rounds)
     fits = eta * reach <= 0.5
     fixed = math.log(30 * len(SHARES)) + 0.2 * math.log(0.6) + 0.8 * math.log(2.4)
     printed = np.min((eta * (w @ V) + fixed / eta)[fits]) + w @ unseen  # theory 2.1
     sizes = []
     for rate in eta:
         cost = np.zeros(3)
-        for gap, _, seen, limit in rounds:
-            z = seen * np.clip(rate * gap, -0.5 / max(limit, 1e-300), 0.5 / max(limit, 1e-300))
+        for gap, _, seen, limit, typical in rounds:
+            z = seen * np.clip(rate * gap, -0.5 / max(limit, 1e-300), 0.5 / max(limit, 1e-300)) * (2.0**-14 < rate * typical <= 4.0)
             cost += z**2 + np.maximum(rate * seen * gap - z, 0.0)
         sizes.append((w @ cost + fixed) / rate)
     bound = experts.certificate().bound(w)
     assert 0 < fits.sum() < 30  # the clip matters here
     assert bound == pytest.approx(min(sizes) + w @ unseen, rel=1e-9)
-    np.testing.assert_allclose(np.array(sizes)[fits], (eta * (w @ V) + fixed / eta)[fits], rtol=1e-9)
+    used = fits & (eta * min(typical for *_, typical in rounds if typical) > 2.0**-14)
+    np.testing.assert_allclose(np.array(sizes)[used], (eta * (w @ V) + fixed / eta)[used], rtol=1e-9)
     assert bound <= printed * (1 + 1e-12)
 
 
 def test_erratum_the_last_slope_counts():
     """With L unknown the slack must count round n; with the L_n of before round n the bound is false."""
-    experts = Experts("squared")
+    experts = Experts("squared", lanes=False)
     x, before, widest = np.array([0.0, 1.0]), 0.0, 0.0
     targets = [0.49, 0.51, 0.49, 0.51, 1000.0]
     for y in targets:
@@ -122,7 +125,7 @@ def test_erratum_the_last_slope_counts():
 def test_slack_for_an_unknown_limit_is_as_stated(growth):
     """At most M(1 + log₂(M/L₁))·max|ŷ−x_j| of linearised regret is never seen by W."""
     rng = np.random.default_rng(17)
-    experts, slopes, widest = Experts("squared"), [], 0.0
+    experts, slopes, widest = Experts("squared", lanes=False), [], 0.0
     for t in range(30):
         x, y = rng.uniform(-1, 1, size=2), float(rng.choice([-1, 1]) * growth**t)
         yhat = experts.predict(x)
@@ -169,7 +172,7 @@ def test_tracking_bound_and_tracking_gain(switches):
 
 def test_tracking_bound_is_the_formula_of_the_theory():
     rng = np.random.default_rng(14)
-    experts = Experts("absolute", rates=24)
+    experts = Experts("absolute", rates=32, lanes=False)
     rounds, h, n = [], 0.0, 200
     for _ in range(n):
         x = rng.uniform(-1, 1, size=3)
@@ -178,20 +181,21 @@ def test_tracking_bound_is_the_formula_of_the_theory():
         y = float(rng.normal())
         rounds.append((yhat - x) * np.sign(yhat - y))
         experts.update(x, y)
-    eta = 4.0 * 2.0 ** -np.arange(24) / h
+    eta = 1024.0 * 2.0 ** -np.arange(32) / h
     gaps = np.array(rounds)
     eta = eta[eta * np.abs(gaps).max() <= 0.5]
     square = np.sum(np.max(gaps**2, axis=1))
     prices = [2 * math.log(3 / a) - n * math.log(1 - a) for a in SHARES[1:]]
-    expected = np.min(eta * square + (math.log(3) + math.log(24 * 4) + min(prices)) / eta)
+    expected = np.min(eta * square + (math.log(3) + math.log(32 * 4) + min(prices)) / eta)
     tracked = experts.certificate().tracking(2)
     assert 0.2 * expected < tracked <= expected * (1 + 1e-12)
-    small = np.array([4.0 * 2.0**-k for k in range(24)]) / h < eta[0] * 1.5  # rates that never clipped
+    rates = np.array([1024.0 * 2.0**-k for k in range(32)]) / h
+    small = (rates < eta[0] * 1.5) & (rates * h > 2.0**-10)  # rates that never clipped, and never slept
     terms, path = experts.certificate().promise, experts.certificate().promise.path
     squares = (terms.rates[small] / h) ** 2 * square
     rounding = 3 * n * 2.0**-50 * (math.log(3000) + 3 + 4 + 10)  # of three shares a round, |ln W| ≤ 10
     assert (path.cost[small] >= squares * (1 - 1e-12)).all() and (path.cost[small] <= squares * (1 + 1e-9) + rounding).all()
-    sizes = h * (path.cost + math.log(3) + math.log(24 * 4) + min(prices)) / terms.rates
+    sizes = h * (path.cost + math.log(3) + math.log(32 * 4) + min(prices)) / terms.rates
     assert tracked == pytest.approx(sizes.min(), rel=1e-9)
 
 

@@ -95,6 +95,12 @@ def models(**more: Any) -> ModelExperts:
     return ModelExperts(named, careful=True, **more)
 
 
+def around() -> Kind:
+    forms = {"dict": FEATURES["dict"]}
+    bad = ({"f1": 1.0}, {"f0": math.nan}, {"f0": "x"}, "row", None)
+    return Kind(lambda **more: bk.Intervals(0.8, model="f0", **more), REAL, forms, bad, (math.nan, math.inf, "x", None))
+
+
 PAIRS = [(f"u{t % 4}", t * t % 5) for t in range(N)]
 STARS = [float(1 + (3 * t) % 5) for t in range(N)]
 ENTRIES = [(t % 3, t % 2, 1.0 if t % 4 else -0.5) for t in range(N)]
@@ -148,6 +154,9 @@ KINDS: dict[str, Kind] = {
     },
     "experts, pinball": experts(lambda **more: Experts("pinball", quantile=0.9, **more)),
     "models": Kind(models, REAL, {"dict": FEATURES["dict"]}, (), (math.nan, "x", None), careful=("models",)),
+    "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
+    "intervals around a column": around(),
+    "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),
@@ -216,6 +225,8 @@ def test_loop_run_and_play_are_the_same_bits(kind: Kind) -> None:
     for part in (slice(0, 1), slice(1, 15), slice(15, N)):
         pieces.run(X[part], y[part], None if weights is None else weights[part], trace=0)
     assert learned(pieces) == learned(loop)
+    batch = kind.make()
+    assert same(batch.learn_many(X, y, weights), predictions) and learned(batch) == learned(loop)
 
 
 @each
@@ -303,7 +314,7 @@ def test_a_bad_input_anywhere_leaves_nothing_behind(kind: Kind, trace: int) -> N
 
     def refused(place: int | None, X: Any, y: Any, weight: Any = None) -> None:
         with pytest.raises(BadInput) as caught:
-            learner.run(X, y, weight, trace=trace)
+            learner.run(X, y, weight, trace=trace) if trace else learner.learn_many(X, y, weight)
         assert state(learner) == before, (place, caught.value)
         assert place is None or f"[{place}]" in caught.value.argument, caught.value
 
@@ -338,6 +349,9 @@ def test_a_bad_input_anywhere_leaves_nothing_behind(kind: Kind, trace: int) -> N
                 ask(bad)
     learner.run([], [])
     assert state(learner) == before
+    fresh = kind.make()
+    fresh.run([], [])
+    assert state(fresh) == state(kind.make())
 
 
 def _whole(bad: Any) -> bool:

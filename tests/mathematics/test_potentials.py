@@ -11,6 +11,7 @@ import pytest
 from burkholder import BadInput, potentials
 from burkholder.functions.linear import Linear
 from burkholder.potentials import NU, Adaptive, Anytime, DavisWang, Mixture, Quadratic, SquareRoot, batch, harmonic
+from burkholder.potentials.mixture import SHARP
 
 mp = mpmath.mpf
 DIGITS = 120
@@ -18,6 +19,12 @@ DIGITS = 120
 
 def _kummer(z):
     return mpmath.hyp1f1(mp(-1) / 2, mp(1) / 2, z)
+
+
+def _curve(p, behind):
+    """c of the atom so many places behind the largest living one."""
+    ratio = mp(2) ** -behind
+    return mp(p.flat) + mp(p.rise) * ratio + mp(p.bend) * ratio**2
 
 
 def _reference(p, g, s, top=0.0, dead=0.0):
@@ -42,7 +49,7 @@ def _reference(p, g, s, top=0.0, dead=0.0):
     total = mp(0)
     for k in range(int(dead), p.atoms):
         rate = mp(top) * mp(2) ** -k
-        total += mpmath.cosh(rate * g) * mpmath.exp(-rate * rate * s)
+        total += mpmath.cosh(rate * g) * mpmath.exp(-_curve(p, k - int(dead)) * rate * rate * s)
     return mp(p.scale) * (total / p.atoms - 1) if top else mp(0)
 
 
@@ -66,7 +73,8 @@ CASES = {
 }
 SPOTS = [(p, g, s) for p, places in CASES.items() for g, s in places]
 MIXED = [
-    (Mixture(0.5, 12), g, s, top, dead)
+    (p, g, s, top, dead)
+    for p in (Mixture(0.5, 12), Mixture(0.5, 12, *SHARP))
     for g, s, top, dead in [
         (0, 0, 0.5, 0),
         (3, 9, 0.5, 0),
@@ -110,7 +118,10 @@ def test_mixture_values_and_slopes(p, g, s, top, dead):
         if g and top:
             slope = (
                 sum(
-                    mp(top) * mp(2) ** -k * mpmath.sinh(mp(top) * mp(2) ** -k * mp(g)) * mpmath.exp(-((mp(top) * mp(2) ** -k) ** 2) * mp(s))
+                    mp(top)
+                    * mp(2) ** -k
+                    * mpmath.sinh(mp(top) * mp(2) ** -k * mp(g))
+                    * mpmath.exp(-_curve(p, k - int(dead)) * (mp(top) * mp(2) ** -k) ** 2 * mp(s))
                     for k in range(int(dead), p.atoms)
                 )
                 * mp(p.scale)
@@ -118,6 +129,19 @@ def test_mixture_values_and_slopes(p, g, s, top, dead):
             )
             scale = abs(slope) * max(1, abs(float(mpmath.log(abs(slope / top) + 1))))
             _close(float(batch.slope(p, g, s, top, dead)), slope, scale, 2e-14)
+
+
+def test_the_sharper_exponent_is_enough_for_every_atom_and_no_larger_than_it_must_be():
+    """exp(λd − cλ²d²) ≤ 1 + λd for |d| ≤ h, with λh ≤ ρ/2; c is at most 1 % above Fan's ψ_h(λ)/λ², and equal at the largest atom."""
+    p = Mixture(1.0, 12, *SHARP)
+    with mpmath.workdps(30):
+        for behind in range(12):
+            c, z = _curve(p, behind), mp(2) ** -behind / 2  # z = λh
+            fan = (-mpmath.log(1 - z) - z) / z**2
+            assert fan <= c <= fan * mp("1.012")
+            for share in [mp(k) / 50 for k in range(-50, 51)]:
+                assert mpmath.exp(share * z - c * (share * z) ** 2) <= 1 + share * z
+        assert abs(_curve(p, 0) / ((mpmath.log(2) - mp(0.5)) * 4) - 1) < 1e-13
 
 
 @pytest.mark.parametrize("p", [Quadratic(0.7), SquareRoot(2.0), DavisWang(3.0), Adaptive(0.3, 2.0), Anytime(2.0, 3.0)], ids=str)
@@ -202,4 +226,7 @@ def test_bounds_are_the_stated_formulas():
         rates = [mp(0.25) * mp(2) ** -k for k in range(1, 12)]  # one atom of twelve is dead
         prices = [r * m * q + m / r * max(mpmath.log(2 * m * 12 / (mp(0.5) * r)) - 1, 0) for r in rates]
         assert float(Mixture(0.5, 12).bound(u, s, 0.25, 1.0)) == pytest.approx(float(mp(0.5) + min(prices)), rel=1e-12)
+        p = Mixture(0.5, 12, *SHARP)
+        prices = [_curve(p, k) * r * m * q + m / r * max(mpmath.log(2 * m * 12 / (mp(0.5) * r)) - 1, 0) for k, r in enumerate(rates)]
+        assert float(p.bound(u, s, 0.25, 1.0)) == pytest.approx(float(mp(0.5) + min(prices)), rel=1e-12)
     assert float(SquareRoot(1.0).bound(1.01, s)) == math.inf  # outside the ball nothing is promised

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from burkholder import losses
 from burkholder.experts import METHODS, Experts, ModelExperts
+from burkholder.experts.beside import LANES
 
 LOSSES = [
     ("absolute", {}),
@@ -69,6 +70,15 @@ class Watch:
                 sum_ += weight * (loss_of(loss, yhat, y) - loss_of(loss, mix, y) - REFERENCE)
         return sum_
 
+    def affine(self, w, constant):
+        """Σ weight·(ℓ(ŷ) − ℓ(Σw_jx_j + constant)), whatever w sums to."""
+        shares, loss, sum_ = {name: Fraction(share) for name, share in w.items()}, self.learner.loss, Fraction(0)
+        for yhat, x, y, weight in self.rounds:
+            mix = sum((share * x.get(name, yhat) for name, share in shares.items()), Fraction(constant))
+            if weight:
+                sum_ += weight * (loss_of(loss, yhat, y) - loss_of(loss, mix, y) - REFERENCE)
+        return sum_
+
     def check(self):
         """The order, for single experts, for mixtures and for the worst of all."""
         certificate = self.learner.certificate()
@@ -84,6 +94,8 @@ class Watch:
             if all(certificate.met[names.index(name)] for name in w) and (certificate.alone is None or len(w) == 1):
                 worst = [certificate.realised(), certificate.corrected(), certificate.bound()]
                 assert all(math.isinf(after) or regret <= after for after in worst), (w, float(regret), worst)
+        for w, constant in (({names[0]: 1.5, names[-1]: -0.7}, 0.3), ({names[-1]: -1.0}, -2.0), ({}, 0.1), ({names[0]: 1.0}, 1e9)):
+            assert self.affine(w, constant) <= Fraction(min(certificate.affine(w, constant), 1e308)), (w, constant)
         return certificate
 
 
@@ -150,11 +162,32 @@ def test_cancellation_is_survived(kind, attack, loss, options):
     x = np.array([round[0] for round in rounds])
     weight = np.array([round[2] for round in rounds])
     run = learner.run(x, y, weight, trace=7)
+    said = np.hstack([run.details["forecasts"], run.details["lanes"]])
     for t in range(len(y)):
-        watch.book(float(run.predictions[t]), dict(zip("012", x[t].tolist())), y[t], weight[t])
+        watch.book(float(run.predictions[t]), dict(zip(learner.columns, said[t].tolist())), y[t], weight[t])
     certificate = watch.check()
     assert run.trace["realised"][-1] == certificate.realised() == run.certificate.realised()
     assert run.mean_loss == pytest.approx(certificate.mean_loss, rel=1e-14, abs=0.0)
+
+
+def test_affine_regret_is_the_linearised_one_and_no_more():
+    """Recomputed from the stream; a thousandth more would be seen."""
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=400)
+    x = 2.0 + y[:, None] + rng.normal(size=(400, 3))
+    run = Experts("squared").run(x, y)
+    delta = 2.0 * (run.predictions - y)
+    for w, constant in (([0.2, 1.3, -0.9], 0.4), ([0.0, 0.0, 0.0], -1.0), ([0.25, 0.25, 0.5], 0.0)):
+        exact = math.fsum(delta * (run.predictions - x @ np.array(w) - constant))
+        assert 0.0 <= run.certificate.affine(w, constant) - exact <= 1e-10 * math.fsum(np.abs(delta))
+    assert run.certificate.affine("0") == pytest.approx(run.certificate.realised("0"), rel=1e-12)
+    shifted = next(line for line in run.certificate.others if line.name == "realised to a shifted mean")
+    error = np.abs(x.mean(axis=1) - y).mean()
+    third = np.full(3, 1 / 3)
+    assert shifted.value == pytest.approx(max(run.certificate.affine(third, c) for c in (error, -error)), rel=1e-9)
+    for w, constant in (([math.nan], 0.0), ("0", math.inf), ("nobody", 0.0), ([1.0] * 99, 0.0)):
+        with pytest.raises(ValueError):
+            run.certificate.affine(w, constant)
 
 
 def test_rounding_is_negligible_on_a_long_stream():
@@ -204,7 +237,7 @@ def test_late_labels_void_the_promise_and_nothing_else():
     rows = rng.normal(size=(30, 3))
     tickets = [learner.play(dict(zip("abc", row))) for row in rows]
     learner.update({"late": 1.0, "a": 0.5}, 2.0)  # an expert met meanwhile was asleep then
-    watch.book(learner._tally.totals[3], {"a": 0.5, "b": math.nan, "c": math.nan, "late": 1.0}, 2.0, 1.0)
+    watch.book(learner._tally.totals[3], {"a": 0.5, "b": math.nan, "c": math.nan, "late": 1.0}, 2.0, 1.0)  # lanes: no label yet
     for ticket, row in zip(tickets, rows):
         learner.reveal(ticket.id, 3.0)
         watch.book(ticket.prediction, {**dict(zip("abc", row)), "late": math.nan}, 3.0, 1.0)
@@ -283,7 +316,8 @@ def test_models_answer_for_their_regret_exactly():
     for t in range(25):
         weight = 0.1 + t % 3
         said = {"up": t * 0.1, "down": -t * 0.3, "asleep": math.nan}
-        yhat = models.predict(float(t))
-        models.update(float(t), 0.2 * t, weight)
-        watch.book(yhat, said, 0.2 * t, weight)
+        ticket = models.play(float(t))
+        full = models._tickets.look(ticket.id).memo[1][0]
+        models.reveal(ticket.id, 0.2 * t, weight)
+        watch.book(ticket.prediction, {**dict(zip(LANES, full.tolist())), **said}, 0.2 * t, weight)
     watch.check()

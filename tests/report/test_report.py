@@ -16,6 +16,7 @@ from scipy import optimize, sparse
 
 from burkholder import losses
 from burkholder.cli.session import Session
+from burkholder.cli.telling import result
 from burkholder.report import Recorder, baselines, charts
 
 FLAGS = [
@@ -63,7 +64,7 @@ def _session(
         recorder=recorder,
     )
     session.run()
-    recorder.write(session)
+    recorder.write(session, result(session))
     return session, (folder / "report.html").read_text()
 
 
@@ -100,7 +101,8 @@ def test_page_is_self_contained_and_well_formed(report: Any) -> None:
     assert not page.open and path.stat().st_size < 2_000_000
     assert set(page.links) <= {"data:,", "#main"} and "url(" not in text and "@import" not in text and "http" not in text
     assert "stream &lt;b&gt;.csv" in text and "<b>.csv" not in text
-    for heading in ("Progressive loss", "Certificate over time", "Potential", "Largest weights", "Assumptions", "Settings and environment"):
+    headings = ("Progressive loss", "Certificate over time", "Potential", "Confusion", "Calibration", "Largest weights", "Assumptions")
+    for heading in (*headings, "Settings and environment"):
         assert f"{heading}</h2>" in text
     assert "size &amp; weight" in text and "held" in text
 
@@ -123,7 +125,7 @@ def test_curves_are_the_run(report: Any) -> None:
         assert regret[name][-1] == (600.0, pytest.approx(value))
     had = regret["regret had, against the best comparator found"]
     bound = dict(regret["realised regret"])
-    assert len(had) == 12 and all(value <= bound[n] + 1e-9 for n, value in had)
+    assert len(had) == 24 and all(value <= bound[n] + 1e-9 for n, value in had)
     constant, linear = loss["best constant in hindsight"][-1][1], loss["best linear in hindsight"][-1][1]
     assert linear < constant and had[-1][1] == pytest.approx(600.0 * (session.mean_loss - linear))
 
@@ -236,7 +238,7 @@ frame.onload = () => {
 </script></body>"""
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1100, False), (375, True)])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_browser_draws_it(report: Any, tmp_path: Path, width: int, dark: bool) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
@@ -250,7 +252,7 @@ def test_browser_draws_it(report: Any, tmp_path: Path, width: int, dark: bool) -
             *FLAGS,
             *looks,
             f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1300,4200",
+            "--window-size=1400,4200",
             "--virtual-time-budget=5000",
             "--dump-dom",
             probe.as_uri(),
@@ -263,7 +265,7 @@ def test_browser_draws_it(report: Any, tmp_path: Path, width: int, dark: bool) -
     import html
 
     told = json.loads(html.unescape(ran.stdout.split('<pre id="out">')[1].split("</pre>")[0]))
-    assert told["ready"] == ["yes"] * 3 and told["plots"] == 3 and min(told["lengths"]) > 30.0 and len(told["lengths"]) >= 8
+    assert told["ready"] == ["yes"] * 4 and told["plots"] == 4 and min(told["lengths"]) > 30.0 and len(told["lengths"]) >= 8
     assert told["overflow"] <= 0 and told["outside"] == [] and max(told["widths"]) <= width
     assert told["focused"] and told["moved"] and told["cursor"] == "visible"
     assert (_light(told["paper"]) < 0.2 < 0.8 < _light(told["ink"])) if dark else (_light(told["ink"]) < 0.2 < 0.8 < _light(told["paper"]))

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burkholder import storage
+from burkholder import Intervals, storage
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.learning.schema import Array, Schema, check_header, count, index, like, names, steady, whole
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from robust import LINES, survey
-from robust_models import _audit, _auto, _experts, _learner, _matrix, _ratings, mended, opened
+from robust_models import _audit, _auto, _bands, _experts, _learner, _matrix, _ratings, _sets, mended, opened
 
 KINDS = {
     "audit": _audit,
@@ -26,11 +26,14 @@ KINDS = {
     "curved": lambda: _learner("strongly-convex"),
     "tau": lambda: _learner("matrix"),
     "auto": lambda: _auto("logistic", True),
+    "auto with trees": lambda: _auto("squared", True, 120),
     "experts": lambda: _experts("huber-root"),
     "squint": lambda: _experts("squint"),
     "ratings": _ratings,
     "sign flip": lambda: _ratings(strategy="sign-flip", rate="lowering", radius=2.0),
     "matrix": lambda: _matrix((4, 3), False, radius=1.0),
+    "intervals": lambda: _bands(Intervals, 0.8, model=1),
+    "sets": _sets,
 }
 
 

@@ -63,7 +63,7 @@ def test_stopped_anywhere_and_taken_up(tmp_path: Path, monkeypatch: pytest.Monke
         original(self, session, rows)
         calls[0] += 1
         if calls[0] == stops:
-            session.predictions.write(np.array([123.0]))  # more was predicted after the checkpoint
+            session.predictions.write(["123.0"])  # more was predicted after the checkpoint
             raise _Killed
 
     monkeypatch.setattr(Checkpoints, "learned", dying)
@@ -138,7 +138,9 @@ def test_json_counts_all_rounds(tmp_path: Path) -> None:
     _learn(data, tmp_path)
     ran = _run("learn", other, "--load", tmp_path / "model.bk", "--json", "--quiet")
     told = json.loads(ran.stdout.strip().splitlines()[-1])
-    assert told["rounds"] == 1000 and told["mean_loss"] == pytest.approx(told["cumulative_loss"] / 1000)
+    assert told["rounds"] == 1000 and told["life_mean_loss"] == pytest.approx(told["cumulative_loss"] / 1000)
+    before = json.loads(_run("learn", data, "--json", "--quiet", "--learner", "adagrad").stdout.strip().splitlines()[-1])["cumulative_loss"]
+    assert told["rounds_today"] == 100 and told["mean_loss"] == pytest.approx((told["cumulative_loss"] - before) / 100)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
@@ -49,13 +50,13 @@ def test_agrees_with_the_csv_module(tmp_path_factory, records, block, gather, de
     expected = []
     for a, text, y, b in records:
         x = {"num?": 1.0} if a is None else {"num": float(a)}
-        x[f"wörd={text}"] = 1.0
+        x[f"wörd={text}" if text else "wörd?"] = 1.0
         x.update({"n 2?": 1.0} if b is None else {"n 2": float(b)})
         expected.append((x, y))
     assert list(read(path, **options)) == expected
     # The same rows as batches: names and indices are two spellings of one thing.
     flat = [(k, v) for batch in batches(path, **options) for k, v in zip(batch.indices.tolist(), batch.values.tolist())]
-    place = {"num": 0, "n 2": 2, "num?": 3, "n 2?": 5}
+    place = {"num": 0, "n 2": 2, "num?": 3, "wörd?": 4, "n 2?": 5}
     named = [(place[k] if k in place else 6 + feature_index(k.removeprefix("wörd="), "wörd"), v) for x, _ in expected for k, v in x.items()]
     assert flat == named
 
@@ -101,7 +102,7 @@ def test_roles_of_columns(tmp_path):
     batch = next(iter(reader))
     assert batch.weight.tolist() == [2.0, 0.5] and batch.y.tolist() == [1.0, -1.0]
     assert batch.indices.tolist() == [4 + feature_index("8001", "zip"), 1, 4 + feature_index("8002", "zip"), 1]
-    assert reader.features == 4 + 2**18
+    assert reader.features == 2  # its columns
 
 
 @pytest.mark.parametrize("token", ["", "NA", "nan", "NaN", "N/A", "null", "None", "?", "  "])
@@ -110,9 +111,13 @@ def test_missing_numbers_are_zero_with_a_flag(tmp_path, token):
     assert list(read(path)) == [({"a": 1.0, "b": 2.0}, 3.0), ({"a?": 1.0, "b": 5.0}, 6.0)]
     batch = next(iter(batches(path)))
     assert batch.indices.tolist() == [0, 1, 2, 1]
-    path = write(tmp_path, f"a,b,y\n1,2,{token}\n")
-    with pytest.raises(BadLine, match="line 2: the target 'y' is missing"):
-        list(read(path))
+    path = write(tmp_path, f"a,b,y\n1,2,{token}\n3,4,5\n")
+    reader = open_reader(path)
+    assert [batch.y.tolist() for batch in reader] == [[5.0]] and (reader.unlabelled, reader.bad_lines) == (1, 0)
+    kept = [y for _, y in read(path, labels="optional")]
+    assert math.isnan(kept[0]) and kept[1] == 5.0
+    with pytest.raises(BadInput, match="none of its 1 rows has a target"):
+        list(read(write(tmp_path, f"a,b,y\n1,2,{token}\n")))
 
 
 BAD = {

@@ -131,7 +131,7 @@ def test_parquet_values_that_cannot_be_used(tmp_path):
     with pytest.raises(BadLine, match=r"line 2: .*'x'"):
         whole(path)
     reader = open_reader(path, skip_bad=True)
-    assert [batch.y.tolist() for batch in reader] == [[1.0]] and reader.bad_lines == 2
+    assert [batch.y.tolist() for batch in reader] == [[1.0]] and (reader.bad_lines, reader.unlabelled) == (1, 1)
     assert list(read(path, skip_bad=True)) == [({"flag": 1.0, "x": 1.0}, 1.0)]
     parquet.write_table(pa.table({"x": [1.0, 2.0], "y": ["up", "down"]}), path)
     with pytest.raises(BadInput, match="positive"):

@@ -18,6 +18,9 @@ import numpy as np
 from burkholder import losses
 from burkholder.auto import charged
 from burkholder.auto.aggregate import SHARE
+from burkholder.auto.blend import Blend, blend_names
+from burkholder.auto.forest import costs as forest_costs
+from burkholder.auto.nonlinear import Nonlinear
 from burkholder.auto.plan import BETTING, LOGISTIC, MIX_LOG, RADII, Plan, lane_names
 from burkholder.auto.reading import Reading
 from burkholder.auto.state import (
@@ -27,6 +30,8 @@ from burkholder.auto.state import (
     FULL_ON,
     GAP,
     HEAVY,
+    LEARNT_LOSS,
+    LEARNT_REST,
     LOSS,
     LOSS_REST,
     RADIUS_SCALE,
@@ -37,6 +42,7 @@ from burkholder.auto.state import (
     WEIGHT_SUM,
     State,
 )
+from burkholder.errors import BadInput
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rounding import UNIT as U
@@ -56,6 +62,14 @@ class Lane:
     loss: float
     cost: float
     weight: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What Auto lost beyond a tree, and what each of the tree's nodes paid for choosing, the largest first; internal units."""
+
+    ahead: float
+    costs: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,7 @@ class AutoCertificate(Certificate):
     sizes: charged.Sizes | None = field(default=None, repr=False)
     units: tuple[float, float] = (1.0, 1.0)  # of labels and of losses
     brought_in: int = 0  # labels from far outside, which were learned from nearer by
+    trees: tuple[Tree, ...] = field(default=(), repr=False)
     reading: Reading | None = field(default=None, repr=False)
     slot_of: Any = field(default=None, repr=False)
     intercept: bool = True
@@ -127,8 +142,29 @@ class AutoCertificate(Certificate):
         found = [lane.cost + lane.jump + lane.promise for lane in self._reaching(whom[1])]
         return charged.scaled(min(found, default=math.inf), self.units[1])
 
+    def pruned(self, leaves: int) -> float:
+        """At most so much more was lost than by any pruning with so many leaves, of any tree, whose nodes play what they played.
+
+        A pruning cuts a tree off at some of its nodes; one that was not there yet is represented by the node it was split from.
+        Infinite before there are trees.
+
+        >>> import numpy as np
+        >>> from burkholder import Auto
+        >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, 2))
+        >>> certificate = Auto("logistic").run(X, X[:, 0] * X[:, 1]).certificate
+        >>> certificate.pruned(4) < 200.0 < certificate.realised(radius=1.0)
+        True
+        """
+        if isinstance(leaves, bool) or not isinstance(leaves, (int, np.integer)) or leaves < 1:
+            raise BadInput("leaves", leaves, "give a whole number ≥ 1")
+        if not self.trees or self.brought_in:
+            return math.inf
+        worst = max(above(tree.ahead, math.fsum(tree.costs[: 2 * leaves - 1])) for tree in self.trees)
+        return charged.scaled(worst, self.units[1])
+
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
+        data["prunings"] = [{"leaves": k, "bound": _told(self.pruned(k))} for k in (1, 4, 16, 64)] if self.trees else []
         data["lanes"] = [vars(lane).copy() for lane in self.lanes]
         data["radii"] = [
             {"radius": r, "bound": _told(self.bound(radius=r)), "realised": _told(self.realised(radius=r))}
@@ -142,21 +178,33 @@ def _told(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[int, float], pending: int) -> AutoCertificate:
+def certify(
+    plan: Plan, state: State, beyond: Nonlinear | None, loss: Any, reading: Reading, late: tuple[int, float], pending: int
+) -> AutoCertificate:
     """The certificate of a state. late: how many labels came late, and what those rounds paid, in internal units."""
+    names, lost, costs, weights = lane_names(plan), lane_losses(plan, state), lane_costs(plan, state), state.weight[: plan.lanes]
+    if beyond is not None:
+        # whoever follows the linear lanes pays both aggregations
+        last = lane_costs(beyond.plan, beyond.blend)
+        names = names + blend_names(beyond.plan)
+        lost = np.concatenate([lost, lane_losses(beyond.plan, beyond.blend)])
+        costs = np.concatenate([costs + last[0], last])
+        weights = np.concatenate([weights * beyond.blend.weight[0], beyond.blend.weight[: beyond.plan.lanes]])
+        state = state._replace(scalars=_shown(state, beyond))
     s = state.scalars
     label_unit = float(s[UNIT])
     unit = label_unit**loss.degree
     size = charged.sizes(plan, state, loss, late[1])
-    lost = state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
     learnt, slack = charged.learnt(state), charged.played(plan, state, size, late[1])
-    behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(plan.lanes)])
-    costs = np.maximum(lane_costs(plan, state), behind)
-    lanes = tuple(
-        Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(state.weight[k])) for k, name in enumerate(lane_names(plan))
-    )
+    behind = np.array([above(learnt, slack, -float(lost[k]), charged.lane(plan, size, float(lost[k]))) for k in range(len(lost))])
+    costs = np.maximum(costs, behind)
+    lanes = tuple(Lane(name, float(lost[k]) * unit, float(costs[k]) * unit, float(weights[k])) for k, name in enumerate(names))
     linear = tuple(_linear(plan, state, size, k, float(behind[plan.tangents + k]), float(costs[plan.tangents + k])) for k in range(4))
     clipped = int(s[CLIPPED_LABELS])
+    trees: tuple[Tree, ...] = ()
+    if beyond is not None:
+        first, ways = plan.lanes + 1, range(len(beyond.forest.used))
+        trees = tuple(Tree(float(behind[first + k]), forest_costs(beyond.plan, beyond.forest, k, float(s[ROUNDS]))) for k in ways)
     whom = Comparators(SPACE, NORM, linear[1].radius)
     certificate = AutoCertificate(
         learner="auto",
@@ -173,6 +221,7 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
         sizes=size,
         units=(label_unit, unit),
         brought_in=clipped,
+        trees=trees,
         reading=reading,
         slot_of=state.slot_of,  # slots given out later lie beyond the features of this certificate
         intercept=bool(plan.intercept),
@@ -181,7 +230,20 @@ def certify(plan: Plan, state: State, loss: Any, reading: Reading, late: tuple[i
     return certificate
 
 
-def lane_costs(plan: Plan, state: State) -> np.ndarray:
+def _shown(state: State, beyond: Nonlinear) -> np.ndarray:
+    """The linear lanes' scalars, with the losses of what was shown."""
+    scalars = state.scalars.copy()
+    places = [LOSS, LOSS_REST, LEARNT_LOSS, LEARNT_REST]
+    scalars[places] = beyond.blend.scalars[places]
+    return scalars
+
+
+def lane_losses(plan: Plan, state: State | Blend) -> np.ndarray:
+    """The cumulative loss of every lane, in internal units."""
+    return state.lane_loss[: plan.lanes] + (state.lane_rest[: plan.lanes] - np.log(state.likelihood[: plan.lanes]))
+
+
+def lane_costs(plan: Plan, state: State | Blend) -> np.ndarray:
     """How much more than each lane the aggregate may have lost, in internal units.
 
     Weights are changed by factors within 64u of what is meant, so that n rounds move (1/η)·ln w by at most 64nu/η.

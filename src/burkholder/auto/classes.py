@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import features, kernel
+from burkholder.auto import features, kernel, softmax
 from burkholder.auto.plan import Plan
 from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import (
@@ -34,7 +34,7 @@ from burkholder.auto.state import (
 from burkholder.auto.sums import add
 from burkholder.losses import Logistic
 from burkholder.machine.compiling import inlined, uncounted
-from burkholder.machine.memory import Matrix, Vector, named, place, table
+from burkholder.machine.memory import Cube, Matrix, Vector, named, place, table
 from burkholder.machine.vectors import load8, put
 
 OWN = (
@@ -64,6 +64,7 @@ OWN = (
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
 Tables = tuple[Any, Any, Any, Any]  # of the plan, of the mixing, and of every class's state and scratch
 LEAST = 1e-13  # no class is given less
+WAYS = softmax.FIRST + len(softmax.RATES)
 
 
 class Mixing(NamedTuple):
@@ -74,6 +75,7 @@ class Mixing(NamedTuple):
     shares: Vector  # their weights
     margins: Vector  # one a class
     ways: Matrix  # each way's probabilities
+    soft: Cube  # classes × features × COLUMNS: the softmax lanes
 
 
 mixing_of = named(Mixing)
@@ -86,15 +88,16 @@ def log_sigmoid(m):
 
 
 @inlined
-def three_ways(margins, known, blend, ways):
+def every_way(margins, known, blend, ways):
     """Probabilities of the classes 1, …, known into ways, none below LEAST: e^score over their sum, the score being
-    ln σ(m), or m, or a·m + b·ln σ(m) with the learned (a, b) = blend[:2]."""
-    for way in range(3):
+    ln σ(m), or m, or a·m + b·ln σ(m) with the learned (a, b) = blend[:2], or the softmax lanes', which stand there."""
+    for way in range(WAYS):
         a = 0.0 if way == 0 else 1.0 if way == 1 else blend[0]
         b = 1.0 if way == 0 else 0.0 if way == 1 else blend[1]
         top = -math.inf
         for c in range(1, known + 1):
-            ways[way, c] = a * margins[c] + b * log_sigmoid(margins[c])
+            if way < softmax.FIRST:
+                ways[way, c] = a * margins[c] + b * log_sigmoid(margins[c])
             top = max(top, ways[way, c])
         total = 0.0
         for c in range(1, known + 1):
@@ -129,11 +132,13 @@ def learn_blend(margins, known, label, weight, ways, blend):
 @inlined
 def trust(lost, shares):
     """Bayes' weights of the ways, from their cumulative losses."""
-    least, total = min(lost[0], min(lost[1], lost[2])), 0.0
-    for way in range(3):
+    least, total = lost[0], 0.0
+    for way in range(WAYS):
+        least = min(least, lost[way])
+    for way in range(WAYS):
         shares[way] = math.exp(least - lost[way])
         total += shares[way]
-    for way in range(3):
+    for way in range(WAYS):
         shares[way] /= total
 
 
@@ -157,11 +162,14 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
                 for slot in range(before, after):
                     put(state.lanes, slot, 8, load8(state.v0, 0))
             margins[c] = math.log(kernel.play(plan, state, work_of(works, c), m))
-        three_ways(margins, known, blend, ways)
+        softmax.score(mixing.soft, scratch, m, known, ways)
+        every_way(margins, known, blend, ways)
         trust(lost, shares)
         best, at, chance = -1.0, 1, 0.0
         for c in range(1, known + 1):
-            p = shares[0] * ways[0, c] + shares[1] * ways[1, c] + shares[2] * ways[2, c]
+            p = 0.0
+            for way in range(WAYS):
+                p += shares[way] * ways[way, c]
             if likely.shape[0] > 0:
                 likely[t, c - 1] = p
             if p > best:
@@ -171,9 +179,10 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
         if not learning:
             continue
         found[t], paid[t] = at, -math.log(chance)
-        for way in range(3):
+        for way in range(WAYS):
             lost[way] -= weight[t] * math.log(ways[way, label[t]])
         learn_blend(margins, known, label[t], weight[t], ways, blend)
+        softmax.learn(mixing.soft, scratch, m, known, label[t], weight[t], ways)
         for c in range(known + 1):
             state = state_of(states, c)
             y = 1.0 if c == label[t] else -1.0
@@ -198,17 +207,30 @@ def _one_work(works: Any, c: int) -> Work:
     return Work(**{name: getattr(works, name)[c] if name in OWN_WORK else getattr(works, name) for name in Work._fields})
 
 
-def new_mixing(blend: Any, lost: Any, room: int) -> Mixing:
-    """For so many classes, with what was learned so far."""
-    return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(3), np.empty(room), np.empty((3, room)))
+def new_mixing(blend: Any, lost: Any, soft: Any) -> Mixing:
+    """With what was learned so far; there is room for as many classes as `soft` has."""
+    room = len(soft)
+    return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(WAYS), np.empty(room), np.empty((WAYS, room)), soft)
 
 
-def learn_classes(tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def roomy_soft(soft: Any, classes: int, slots: int) -> Any:
+    """The softmax lanes with room for so many classes and features."""
+    if soft.shape[:2] == (classes, slots):
+        return soft
+    larger = aligned(classes, slots, softmax.COLUMNS)
+    larger[: soft.shape[0], : soft.shape[1]] = soft
+    return larger
+
+
+def learn_classes(
+    tables: Tables, known: int, rows: kernel.Rows, label: Any, weight: Any, likely: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(likeliest classes, unweighted log losses) of rows (indptr, indices, values) with classes 1, …, known: each predicted before
-    it is learned."""
+    it is learned. `likely`, rows × known, is filled with what was said of every class."""
     labels = plain(label, np.int64)
     found, paid = np.empty(len(labels), np.int64), np.empty(len(labels))
-    run_classes(*tables, known, *kernel.plain_rows(rows), labels, plain(weight, np.float64), np.empty((0, 0)), found, paid, True)
+    said = np.empty((0, 0)) if likely is None else likely
+    run_classes(*tables, known, *kernel.plain_rows(rows), labels, plain(weight, np.float64), said, found, paid, True)
     return found, paid
 
 

@@ -1,4 +1,4 @@
-"""What several classes guarantee: the log loss against each of the three ways of joining them."""
+"""What several classes guarantee: the log loss against each of the six ways to probabilities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from burkholder.learning.rounding import above, more
 
 @dataclass(frozen=True)
 class JoinedCertificate(Certificate):
-    """Regret against the best of the three ways; there is no radius to ask for.
+    """Regret against the best of the six ways; there is no radius to ask for.
 
     Rounding: every logarithm is that of a probability within 16u of what is meant, so each round is right to 32u times its
     weight and 4u of itself; sums of n numbers ≥ 0 are right to 2nu of themselves.
@@ -28,7 +28,7 @@ class JoinedCertificate(Certificate):
 
     def _whom(self, w: Any, radius: float | None) -> None:
         if w is not None or radius is not None:
-            raise BadInput("w", w, "the comparators are the three ways; ask without one")
+            raise BadInput("w", w, "the comparators are the six ways; ask without one")
 
     def _realised(self, whom: None) -> float:
         return above(self.cumulative_loss, -min(self.ways), self.charge)
@@ -38,7 +38,7 @@ class JoinedCertificate(Certificate):
 
 
 def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pending: int) -> JoinedCertificate:
-    """The certificate of a tally and of what the three ways lost on rounds of known classes."""
+    """The certificate of a tally and of what the ways lost on rounds of known classes."""
     n, weight, heavy, late = (tally[name] for name in ("rounds", "weight", "heavy", "late"))
     size = 2.0 * abs(tally["loss"]) + abs(tally["fresh"]) + float(lost.min()) + 2.0 * tally["late_cost"]
     notes = [f"{classes} classes; the first appearance of each is charged ln(known + 1), to every way as well"]
@@ -53,10 +53,10 @@ def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pe
         rounds=int(n),
         cumulative_loss=tally["loss"],
         weight=weight,
-        comparators=Comparators("each of the three ways of joining the classes"),
+        comparators=Comparators("three ways of joining one learner a class, and three softmax lanes"),
         assumptions=(light,),
         notes=tuple(notes),
         ways=tuple(float(one) + tally["fresh"] for one in lost),
-        promise=math.log(3.0) + tally["late_cost"],
+        promise=math.log(len(lost)) + tally["late_cost"],
         charge=more(64.0 * U * (n + weight) + (2.0 * n + 32.0) * U * size, 8.0),
     )

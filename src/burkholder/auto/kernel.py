@@ -156,19 +156,23 @@ def tame(plan, state, y):
 
 
 @inlined
-def widen(plan, state, y):
-    """Take a label into the range seen, with all that depends on it."""
+def extend(plan, state, y):
+    """Take a label into the range seen."""
     scalars = state.scalars
     scalars[LABEL_SQUARES] += y * y
     scalars[LABELS] += 1.0
-    if plan.range_given == 1:
-        return
-    first = scalars[LABELS] == 1.0
-    if first or y < scalars[LOW] or y > scalars[HIGH]:
+    if plan.range_given == 0:
+        first = scalars[LABELS] == 1.0
         scalars[LOW] = y if first else min(scalars[LOW], y)
         scalars[HIGH] = y if first else max(scalars[HIGH], y)
-        if abs(y) > scalars[RADIUS_SCALE]:
-            tangent.raise_radius(plan, state, 2.0 * abs(y))
+
+
+@inlined
+def widen(plan, state, y):
+    """Take a label into the range seen, with all that depends on it."""
+    extend(plan, state, y)
+    if plan.range_given == 0 and abs(y) > state.scalars[RADIUS_SCALE]:
+        tangent.raise_radius(plan, state, 2.0 * abs(y))
 
 
 @uncounted

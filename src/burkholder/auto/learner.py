@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.auto import features, kernel, schema
 from burkholder.auto.certificate import AutoCertificate, certify
+from burkholder.auto.forest import WIDEST
+from burkholder.auto.frozen import Frozen
 from burkholder.auto.importance import importances
+from burkholder.auto.nonlinear import PREFIX, START, TREES, Nonlinear
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
 from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.room import tables_of
@@ -37,19 +41,18 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
 from burkholder.learning.rounding import add
 from burkholder.learning.rows import Rows
-from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 3  # of saved states
+FORMAT = 4  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
 class Auto(OnlineLearner):
-    """Online linear prediction without tuning: several lanes in one pass, aggregated with a guarantee.
+    """Online prediction without tuning: linear lanes in one pass, then trees, aggregated with a guarantee.
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
     (with its options) or as a record of burkholder.losses. Rows are vectors (list, array), sparse (indices, values),
@@ -58,7 +61,9 @@ class Auto(OnlineLearner):
 
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
-    features, lanes with full covariance run too (0: never). max_pending: how many plays may wait for their labels.
+    features, lanes with full covariance run too (0: never). effort: "light" is the linear lanes alone; "default" adds twelve trees
+    that weigh all their prunings, on up to 128 features, asleep while they bring nothing; "thorough" adds 32 that never sleep.
+    max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")
     >>> for t in range(200):
@@ -82,10 +87,14 @@ class Auto(OnlineLearner):
         low: float | None = None,
         high: float | None = None,
         full_features: int = 64,
+        effort: str = "default",
         max_pending: int = MAX_PENDING,
         **options: float,
     ) -> None:
         super().__init__(max_pending)
+        if not isinstance(effort, str) or effort not in TREES:
+            raise BadInput("effort", effort, f"give one of {', '.join(TREES)}")
+        self.effort = effort
         self.loss = losses.get(loss, **options)
         if not self.loss.compiled:
             raise BadInput("loss", "custom", f"Auto's loops are compiled; use one of {', '.join(losses.LOSSES)}")
@@ -100,6 +109,7 @@ class Auto(OnlineLearner):
         self.state: State = new_state(self.plan)
         self.reading = Reading()
         self._unit_known = self.loss.classes
+        self._nonlinear: Nonlinear | None = None
         self._late = 0  # labels that came after others had been learned
         self._late_size = 0.0  # Σ of what such rounds paid, then and now, in internal units
         self._begin()
@@ -133,9 +143,14 @@ class Auto(OnlineLearner):
         return int(self.state.scalars[ROUNDS])
 
     @property
+    def _scalars(self) -> NDArray[np.float64]:
+        """Where the loss of what was shown is kept: with the last aggregation there is."""
+        return self.state.scalars if self._nonlinear is None else self._nonlinear.blend.scalars
+
+    @property
     def cumulative_loss(self) -> float:
         """The progressive loss so far, in the target's own units, rounds weighted as given."""
-        return float(self.state.scalars[LOSS] + self.state.scalars[LOSS_REST]) * self._loss_unit
+        return float(self._scalars[LOSS] + self._scalars[LOSS_REST]) * self._loss_unit
 
     @property
     def mean_loss(self) -> float:
@@ -151,7 +166,7 @@ class Auto(OnlineLearner):
     def certificate(self) -> AutoCertificate:
         """What holds now: the loss against linear comparators, and against every lane."""
         with self._lock:
-            return certify(self.plan, self.state, self.loss, self.reading, (self._late, self._late_size), self.pending)
+            return certify(self.plan, self.state, self._nonlinear, self.loss, self.reading, (self._late, self._late_size), self.pending)
 
     def importances(self) -> Any:
         """How far one standard deviation of each feature moves the prediction: by name, or as an array over the indices.
@@ -166,6 +181,11 @@ class Auto(OnlineLearner):
         with self._lock:
             return self.reading.by_feature(importances(self.plan, self.state), self.state.slot_of)
 
+    def frozen(self) -> Frozen:
+        """A predictor that stays as this learner is now."""
+        with self._lock:
+            return Frozen(copy.deepcopy(self))
+
     # --- one round -------------------------------------------------------------------------------------------
     def predict(self, x: Any) -> float:
         """The prediction for one row (log-odds for the logistic loss). Changes nothing."""
@@ -175,11 +195,7 @@ class Auto(OnlineLearner):
 
     def predict_proba(self, x: Any) -> float:
         """The probability of the label 1 (logistic loss)."""
-        if not self.loss.odds:
-            raise BadInput("loss", losses.name(self.loss), "probabilities need the logistic loss")
-        margin = self.predict(x)
-        e = math.exp(-abs(margin))
-        return 1.0 / (1.0 + e) if margin > 0 else e / (1.0 + e)
+        return losses.probability(self.loss, self.predict(x))
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """Learn from one row and its label; a bad row or label raises BadInput and changes nothing."""
@@ -210,7 +226,10 @@ class Auto(OnlineLearner):
         self._ends[1] = len(indices)
         out = self._out
         kernel.run_rows(*self._arrays(), self._inner, self._ends, indices, values, out, out, out, out, False)
-        return float(out[0])
+        if self._nonlinear is None:
+            return float(out[0])
+        rows = (self._ends, indices, values)
+        return float(self._nonlinear.predict(self.state, rows, out, self._inner, float(self.state.scalars[UNIT]))[0])
 
     def _round(self, indices: NDArray[np.int64], values: NDArray[np.float64], label: float, weight: float) -> None:
         """Predict and learn one row, whose label is checked; self._out and self._paid hold what was played and paid."""
@@ -220,6 +239,22 @@ class Auto(OnlineLearner):
         self._ends[1], self._given[0], self._weighed[0] = len(indices), label / self.state.scalars[UNIT], weight
         arrays = self._arrays()
         kernel.run_rows(*arrays, self._inner, self._ends, indices, values, self._given, self._weighed, self._out, self._paid, True)
+        if self._nonlinear is not None:
+            rows = (self._ends, indices, values)
+            self._out[:], self._paid[:] = self._beyond(rows, self._out, self._given, self._weighed)
+        elif self.rounds == START:
+            self._open()
+
+    def _beyond(self, rows: Any, linear: Any, y: Any, weight: Any) -> tuple[Any, Any]:
+        """(predictions, losses) of all lanes for rows that the linear lanes have played and learned."""
+        assert self._nonlinear is not None
+        return self._nonlinear.learn(self.state, rows, linear, self._inner, float(self.state.scalars[UNIT]), y, weight)
+
+    def _open(self) -> None:
+        """Let the trees begin, unless rows are wide or none are wanted."""
+        trees = 0 if self.loss.margin else TREES[self.effort]
+        if trees and self.state.scalars[FEATURES] <= WIDEST + 1:
+            self._nonlinear = Nonlinear(self.plan, self.state, trees, self.effort == "thorough")
 
     def _tamed(self, label: float) -> float:
         """The label as the lanes would learn it now."""
@@ -235,7 +270,7 @@ class Auto(OnlineLearner):
         The difference goes into both sums of losses; where it is positive, into what aggregating may have cost, so that
         every inequality about the lanes' losses stays true.
         """
-        now, unit, scalars = float(self._out[0]), self._loss_unit, self.state.scalars
+        now, unit, scalars = float(self._out[0]), self._loss_unit, self._scalars
         then = [weight * losses.value(self.loss, shown, y) / unit for y in (label, learnt)]
         paid = [weight * losses.value(self.loss, now, y) / unit for y in (label, learnt)]
         add(scalars, LOSS, LOSS_REST, then[0] - paid[0])
@@ -252,11 +287,16 @@ class Auto(OnlineLearner):
         return self.targets.many(y, rows, self._unit)
 
     def _predict_many(self, table: Any) -> NDArray[np.float64]:
-        return kernel.predict_rows(self._arrays(), self._inner, (table.indptr, table.indices, table.values))
+        rows = (table.indptr, table.indices, table.values)
+        linear = kernel.predict_rows(self._arrays(), self._inner, rows)
+        if self._nonlinear is None:
+            return linear
+        return self._nonlinear.predict(self.state, rows, linear, self._inner, float(self.state.scalars[UNIT]))
 
-    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+    def _weights(self, weight: Any, rows: int) -> NDArray[np.float64] | None:
+        weights = super()._weights(weight, rows)
         self.targets.check_weights(weights)
-        return super()._recorded(table, targets, weights, trace)
+        return weights
 
     def _run(self, table: Any, targets: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Stretch:
         yhat, paid = self._rounds_of(table, targets, weights)
@@ -273,17 +313,35 @@ class Auto(OnlineLearner):
         if not self._unit_known and np.any(labels != 0.0):
             self._know_unit(float(labels[np.flatnonzero(labels)[0]]))
         weight = np.ones(len(labels)) if weights is None else weights
-        rows = (table.indptr, table.indices, table.values)
-        yhat, paid = kernel.learn_rows(self._arrays(), self._inner, rows, labels / self.state.scalars[UNIT], weight)
+        inside = labels / self.state.scalars[UNIT]
+        parts: list[tuple[Any, Any]] = []
+        start = 0
+        while start < len(labels) or not parts:
+            # what follows the linear lanes begins after START rounds, so there the rows are cut
+            stop = start + START - self.rounds if self.rounds < START else len(labels)
+            part = slice(start, min(stop, len(labels)))
+            rows = (table.indptr[part.start : part.stop + 1], table.indices, table.values)
+            yhat, paid = kernel.learn_rows(self._arrays(), self._inner, rows, inside[part], weight[part])
+            if self._nonlinear is not None:
+                yhat, paid = self._beyond(rows, yhat, inside[part], weight[part])
+            elif self.rounds == START and part.stop > part.start:
+                self._open()
+            parts.append((yhat, paid))
+            start = part.stop
+        yhat, paid = (np.concatenate(each) for each in zip(*parts))
         return yhat, paid * self._loss_unit
 
     def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None) -> NDArray[np.float64]:
         """Predictions for a chunk of sparse rows (CSR arrays), each made before its label is learned."""
         with self._lock:
             table = self.reading.compressed(indptr, indices, values)
-            targets, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
-            self.targets.check_weights(weights)
+            targets, weights = self._targets(y, table.rows), self._weights(weight, table.rows)
             return self._rounds_of(table, targets, weights)[0]
+
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:
+        """The prediction for each of some sparse rows (CSR arrays). Changes nothing."""
+        with self._lock:
+            return self._predict_many(self.reading.compressed(indptr, indices, values))
 
     # --- room ------------------------------------------------------------------------------------------------
     @property
@@ -321,11 +379,16 @@ class Auto(OnlineLearner):
         """Arrays and names as they are; plays and settings are not touched by a run."""
         arrays = [array.copy() for array in self.state]
         names, late = self.reading.mark(), (self._unit_known, self._late, self._late_size)
+        beyond = self._nonlinear
+        learned = None if beyond is None else beyond.arrays()
 
         def back() -> None:
             self.state = State(*(copied(array) for array in arrays))
             self.reading.back_to(names)
             self._unit_known, self._late, self._late_size = late
+            self._nonlinear = beyond
+            if beyond is not None and learned is not None:
+                beyond.restore(learned)
             self._ready()
 
         return back
@@ -342,6 +405,7 @@ class Auto(OnlineLearner):
             "low": self.targets.low,
             "high": self.targets.high,
             "full_features": self.plan.full_features,
+            "effort": self.effort,
             "max_pending": self.max_pending,
             "unit_known": self._unit_known,
             "late": [self._late, self._late_size],
@@ -349,15 +413,20 @@ class Auto(OnlineLearner):
             "tickets": self._tickets.issued,
             "pending": [[id, played.round, played.memo, row_out(played.row)] for id, played in self._tickets.waiting.items()],
         }
-        return header, {name: array.copy() for name, array in self.state._asdict().items()}
+        beyond = {} if self._nonlinear is None else self._nonlinear.arrays()
+        own = {f"{PREFIX}{name}": array for name, array in beyond.items()}
+        return header, {name: array.copy() for name, array in self.state._asdict().items()} | own
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> Auto:
         """The learner that `state_dict` described."""
         schema.check(header, arrays, FORMAT)
-        given = {name: header[name] for name in ("intercept", "low", "high", "full_features", "max_pending")}
+        given = {name: header[name] for name in ("intercept", "low", "high", "full_features", "effort", "max_pending")}
         learner = cls(header["loss"], **given, **header["options"])
         learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
+        if f"{PREFIX}scalars" in arrays:
+            learner._nonlinear = Nonlinear(learner.plan, learner.state, TREES[learner.effort], learner.effort == "thorough")
+            learner._nonlinear.restore({name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)})
         learner.reading = Reading.from_dict(header["rows"])
         learner._unit_known = header["unit_known"]
         learner._late, learner._late_size = header["late"][0], float(header["late"][1])

@@ -1,4 +1,4 @@
-"""Several classes: one learner a class on shared feature statistics, and a mixture of three ways to join them."""
+"""Several classes: one learner a class on shared feature statistics, three ways to join them, and softmax lanes, mixed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
+from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
 from burkholder.learning.rows import Rows
-from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 3  # of saved states
+FORMAT = 4  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 TALLY = ("rounds", "loss", "fresh", "weight", "heavy", "late", "late_cost")
 
@@ -33,8 +32,9 @@ class AutoMulticlass(OnlineLearner):
 
     One logistic Auto a class (this class against the rest), all on the same scaled features, which are read once a
     row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
-    a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Bayes' rule
-    mixes the three: the log loss is at most the best one's + ln 3. A class never seen before is charged ln(known + 1).
+    a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Beside them stand three
+    softmax lanes, which learn all classes at once. Bayes' rule mixes the six: the log loss is at most the best one's + ln 6. A class
+    never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
@@ -46,11 +46,11 @@ class AutoMulticlass(OnlineLearner):
     def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
         super().__init__(max_pending)
         self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}
-        self._pattern = Auto("logistic", **self._options)
+        self._pattern = Auto("logistic", effort="light", **self._options)
         self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
-        self._mixing = loops.new_mixing(BLEND, np.zeros(3), 4)
+        self._mixing = loops.new_mixing(BLEND, np.zeros(loops.WAYS), loops.roomy_soft(np.zeros((0, 0, 8)), 4, len(self._many.stat)))
         self._tally = dict.fromkeys(TALLY, 0.0)
         self._ready()
         for label in classes:
@@ -78,13 +78,18 @@ class AutoMulticlass(OnlineLearner):
         return self._tally["loss"]
 
     @property
+    def loss(self) -> Any:
+        """The logistic loss, of each class against the rest."""
+        return self._pattern.loss
+
+    @property
     def classes(self) -> list[Any]:
         """The classes known, in the order they appeared."""
         return list(self._places)
 
     @property
     def way_losses(self) -> NDArray[np.float64]:
-        """The cumulative loss of each of the three ways, on rounds of known classes."""
+        """The cumulative loss of each of the six ways, on rounds of known classes."""
         return self._mixing.lost
 
     @property
@@ -93,7 +98,7 @@ class AutoMulticlass(OnlineLearner):
         return {label: self._view(place) for label, place in self._places.items()}
 
     def _view(self, place: int) -> Auto:
-        view = Auto("logistic", **self._options)
+        view = Auto("logistic", effort="light", **self._options)
         view.state, view.reading = loops.one_of(self._many, place), self.reading
         view._ready()
         return view
@@ -108,7 +113,7 @@ class AutoMulticlass(OnlineLearner):
         return np.max(each, axis=0)
 
     def certificate(self) -> JoinedCertificate:
-        """The log loss against the best of the three ways; each class's own learner has a certificate as well."""
+        """The log loss against the best of the six ways; each class's own learner has a certificate as well."""
         with self._lock:
             return certify_joined(self._tally, self._mixing.lost, len(self._places), self.pending)
 
@@ -162,14 +167,34 @@ class AutoMulticlass(OnlineLearner):
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
         return labels
 
-    def _recorded(self, table: Any, targets: Any, weights: NDArray[np.float64] | None, trace: int) -> Run:
+    def _weights(self, weight: Any, rows: int) -> NDArray[np.float64] | None:
+        weights = super()._weights(weight, rows)
         self._pattern.targets.check_weights(weights)
-        return super()._recorded(table, targets, weights, trace)
+        return weights
 
     def _run(self, table: Any, targets: list[Any], weights: NDArray[np.float64] | None) -> Stretch:
         self.reading.keep_table(table)
         weight = np.ones(len(targets)) if weights is None else weights
         return Stretch(*self._rounds_of((table.indptr, table.indices, table.values), targets, weight))
+
+    def run_batch(self, indptr: Any, indices: Any, values: Any, y: Any, weight: Any = None, likely: list[Any] | None = None) -> list[Any]:
+        """The likeliest class of each of some sparse rows (CSR arrays), found before its label is learned. `likely` is added to: for
+        every row the probabilities of the classes known by then, in the order of `classes`."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            labels, weights = self._targets(y, table.rows), checked_weights(weight, table.rows)
+            self._pattern.targets.check_weights(weights)
+            self.reading.keep_table(table)
+            weighed = np.ones(len(labels)) if weights is None else weights
+            return self._rounds_of((table.indptr, table.indices, table.values), labels, weighed, likely)[0]
+
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> NDArray[np.float64]:
+        """A row of probabilities, in the order of `classes`, for each of some sparse rows (CSR arrays). Changes nothing."""
+        with self._lock:
+            table = self.reading.compressed(indptr, indices, values)
+            if not self._places:
+                return np.zeros((table.rows, 0))
+            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
@@ -186,7 +211,9 @@ class AutoMulticlass(OnlineLearner):
         named = self.classes
         return [named[place] for place in likely.argmax(axis=1).tolist()]
 
-    def _rounds_of(self, rows: Any, labels: list[Any], weight: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.float64]]:
+    def _rounds_of(
+        self, rows: Any, labels: list[Any], weight: NDArray[np.float64], said: list[Any] | None = None
+    ) -> tuple[list[Any], NDArray[np.float64]]:
         """(predicted classes, log losses): stretches of rows between first appearances of classes, each in one compiled loop."""
         indptr, ids, values = rows
         self._make_room(ids[indptr[0] : indptr[-1]])
@@ -198,6 +225,8 @@ class AutoMulticlass(OnlineLearner):
             if fresh:
                 likely = loops.predict_classes(self._tables(), known, (indptr[start : start + 2], ids, values))[0] if known else []
                 predicted.append(self.classes[int(np.argmax(likely))] if known else None)
+                if said is not None:
+                    said.append(likely)
                 self._add(labels[start])
             while not fresh and stop < len(labels) and labels[stop] in self._places:
                 stop += 1
@@ -205,7 +234,11 @@ class AutoMulticlass(OnlineLearner):
             places = np.array([self._places[label] for label in labels[part]])
             tables = self._tables()
             before = self._mixing.lost.copy(), self._mixing.blend.copy()
-            found, lost = loops.learn_classes(tables, len(self._places), (indptr[start : stop + 1], ids, values), places, weight[part])
+            shares = None if said is None or fresh else np.empty((stop - start, known))
+            rows_here = (indptr[start : stop + 1], ids, values)
+            found, lost = loops.learn_classes(tables, len(self._places), rows_here, places, weight[part], shares)
+            if said is not None and shares is not None:
+                said.extend(shares)
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
                 self._mixing.lost[:], self._mixing.blend[:] = before
@@ -226,8 +259,9 @@ class AutoMulticlass(OnlineLearner):
         """What the loop reads, made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self._many or known[1] is not self._works or known[2] is not self._mixing:
-            if len(self._mixing.margins) != len(self._many.scalars):
-                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, len(self._many.scalars))
+            soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
+            if soft is not self._mixing.soft:
+                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, soft)
             made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
             self._tabled = known = (self._many, self._works, self._mixing, made)
         return known[3]
@@ -254,13 +288,13 @@ class AutoMulticlass(OnlineLearner):
     def _undo(self) -> Callable[[], None]:
         arrays, names = [array.copy() for array in self._many], self.reading.mark()
         places, tally = dict(self._places), dict(self._tally)
-        learned = self._mixing.blend.copy(), self._mixing.lost.copy()
+        learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))
             self.reading.back_to(names)
             self._places, self._tally = places, tally
-            self._mixing = loops.new_mixing(*learned, len(self._many.scalars))
+            self._mixing = loops.new_mixing(*learned)
             self._ready()
 
         return back
@@ -283,10 +317,12 @@ class AutoMulticlass(OnlineLearner):
             ],
         }
         used = len(self._places) + 1
-        return header, {
+        arrays = {
             name: getattr(self._many, name)[:used].copy() if name in loops.OWN else getattr(self._many, name).copy()
             for name in State._fields
         }
+        soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
+        return header, {**arrays, "soft": soft[:used].copy()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
@@ -297,7 +333,7 @@ class AutoMulticlass(OnlineLearner):
         whole.reading = Reading.from_dict(header["rows"])
         whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
-        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], len(whole._many.scalars))
+        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], copied(arrays["soft"]))
         whole._tickets.issued = header["tickets"]
         whole._tickets.waiting = {id: Played(row_in(row), dict(likely), when) for id, when, likely, row in header["pending"]}
         whole._ready()

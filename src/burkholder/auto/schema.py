@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
+from burkholder.auto import softmax
 from burkholder.auto import state as slots
+from burkholder.auto.classes import WAYS
+from burkholder.auto.nonlinear import PREFIX, TREES
+from burkholder.auto.nonlinear_schema import check_nonlinear, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
 from burkholder.learning.saved import place, rows_in
 from burkholder.learning.schema import (
-    LARGEST,
+    COUNTED,
     Array,
     Arrays,
     Schema,
@@ -45,6 +49,7 @@ _AUTO = {
     "low": maybe(number),
     "high": maybe(number),
     "full_features": whole,
+    "effort": one_of(*TREES),
     "max_pending": limit,
     "unit_known": truth,
     "late": lambda value: type(value) is list and len(value) == 2 and whole(value[0]) and size(value[1]),
@@ -55,28 +60,22 @@ _CLASSES = {
     "classes": lambda value: names(value) and None not in value,
     "tally": lambda value: type(value) is dict,
     "options": lambda value: type(value) is dict,
-    "way_losses": lambda value: all_of(number)(value) and len(value) == 3,
+    "way_losses": lambda value: all_of(number)(value) and len(value) == WAYS,
     "blend": lambda value: all_of(number)(value) and len(value) == 5,
     **_COMMON,
 }
 _STEADY = ("v0", "drift", "wide", "radii", "full_spec", "prior")  # the lanes' constants
-# scalars that count or measure, and so are never below 0 …
-_POSITIVE = (
-    slots.ROUNDS, slots.UNIT, slots.LABELS, slots.LABEL_SQUARES, slots.RADIUS_SCALE, slots.ETA, slots.GAP, slots.SURPRISE,
-    slots.SURPRISES, slots.CLIPPED_LABELS, slots.HEAVY, slots.WEIGHT_SUM, slots.RANGE, slots.HAT_SQUARES, slots.TILDE_SQUARES,
-    slots.STEEPEST,
-)  # fmt: skip
-# … and arrays of such sums
+# arrays of sums that are never below 0
 _SIZES = ("bias_size", "push", "strain", "residual")
 
 
-_COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_variance")
+_COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_variance", "stack_w", "stack_p")
 _HUGE = 1e75  # of weights and covariances: products of four stay finite
 
 
 def _counted(value: Any) -> bool:
     """A number of rounds, in a sum of floats."""
-    return size(value) and float(value).is_integer() and value <= 2**53
+    return size(value) and float(value).is_integer() and value <= COUNTED
 
 
 _TALLY = {"rounds": _counted, "loss": number, "fresh": number, "weight": size, "heavy": _counted, "late": _counted, "late_cost": size}
@@ -89,7 +88,11 @@ def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
     ranged = header["low"] is not None
     if not header["unit_known"] and (loss.classes or ranged):
         raise BadInput("header 'unit_known'", False, "the unit of classes, and of labels in a given range, is known")
-    _schema(plan_for(loss, header["intercept"], ranged, header["full_features"]), arrays, None).check(arrays)
+    plan = plan_for(loss, header["intercept"], ranged, header["full_features"])
+    later = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
+    _schema(plan, arrays, None).check(arrays)
+    check_nonlinear(plan, 0 if loss.margin else TREES[header["effort"]], header["effort"] == "thorough", arrays, later)
     unit, rounds = arrays["scalars"][[slots.UNIT, slots.ROUNDS]].tolist()
     if unit != 1.0 and (loss.classes or not header["unit_known"]):
         raise BadInput("array 'scalars'", unit, "this unit of the labels cannot be known")
@@ -146,7 +149,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
     described |= {name: like(fresh[name], low=0.0) for name in _SIZES}
     described |= {name: like(fresh[name], low=-_HUGE, high=_HUGE) for name in _COVARIANCE}
     described |= {
-        "scalars": like(fresh["scalars"], **_limits(rows)),
+        "scalars": like(fresh["scalars"], **scalar_limits(rows)),
         "stat": Array(("rows", slots.STATS)),
         "lanes": Array(("rows", fresh["lanes"].shape[1])),
         "slot_of": Array(("ids",), "<i4", low=-1, high=rows - 1),
@@ -155,6 +158,8 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "weight": like(fresh["weight"], low=0.0, high=2.0),
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
+    if own is not None:
+        described["soft"] = Array((*layers, "rows", softmax.COLUMNS), low=-_HUGE, high=_HUGE)
     for key in own or ():
         described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
     return Schema(
@@ -170,26 +175,43 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("scalars: the labels' range is empty", lambda a: (a["scalars"][..., slots.LOW] <= a["scalars"][..., slots.HIGH]).all()),
             ("slot_of: places beyond the features seen, or one of two features", _places),
             ("dense: not the features that are counted as dense", _dense),
-            ("weight: they add up to nothing", lambda a: (a["weight"].sum(axis=-1) > 0.0).all()),
+            ("weight: they add up to nothing, or to more than 1", _shares),
+            ("stat: heights that are not 1 over their inverses", _heights),
+            ("full_variance: not the diagonal of the covariance", _variances),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
 
 
-def _limits(rows: int) -> dict[str, Any]:
-    low, high = np.full(slots.SCALARS, -LARGEST), np.full(slots.SCALARS, LARGEST)
-    low[list(_POSITIVE)] = 0.0
-    low[[slots.UNIT, slots.RADIUS_SCALE]] = 1e-300
-    low[slots.FEATURES], high[slots.FEATURES] = 1.0, rows
-    low[slots.FULL_ON], high[slots.FULL_ON] = 0.0, 1.0
-    high[slots.ROUNDS] = 2.0**53
-    high[slots.SURPRISE] = np.inf  # a loss beyond what a number holds is written down as that
-    return {"low": low, "high": high}
-
-
 def _whole(scalars: np.ndarray) -> bool:
     counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
     return bool((counts == np.floor(counts)).all())
+
+
+def _shares(arrays: Any) -> bool:
+    total = arrays["weight"].sum(axis=-1)
+    return bool(((total > 0.0) & (total <= 1.0 + 1e-6)).all())
+
+
+def _heights(arrays: Any) -> bool:
+    height, inverse = arrays["stat"][:, slots.HEIGHT], arrays["stat"][:, slots.INVERSE]
+    seen = height > 0.0
+    return bool((height >= 0.0).all() and (np.abs(height[seen] * inverse[seen] - 1.0) <= 1e-9).all())
+
+
+def _variances(arrays: Any) -> bool:
+    """diag(P) + drift − Σ d·u² over the steps that wait is the variance, but for rounding; lanes that retired are not asked."""
+    scalars = arrays["scalars"].reshape(-1, slots.SCALARS)
+    if not scalars[:, slots.FULL_ON].any():
+        return True
+    waiting = scalars[:, slots.ROUNDS] % slots.DELAY
+    lanes, side = arrays["full_p"].shape[-3], arrays["full_p"].shape[-1]
+    diagonal = np.diagonal(arrays["full_p"], axis1=-2, axis2=-1).reshape(-1, lanes, side)
+    drift, variance = (arrays[name].reshape(-1, lanes, side) for name in ("full_drift", "full_variance"))
+    steps = arrays["full_u"].reshape(-1, lanes, slots.DELAY, side), arrays["full_d"].reshape(-1, lanes, slots.DELAY)
+    used = (np.arange(slots.DELAY) < waiting[:, None])[:, None, :]
+    taken = np.einsum("clr,clri->cli", np.where(used, steps[1], 0.0), np.where(used[..., None], steps[0], 0.0) ** 2)
+    return bool((np.abs(diagonal + drift - taken - variance) <= 1e-6 * (np.abs(diagonal) + np.abs(drift))).all())
 
 
 def _features(arrays: Any) -> int:

@@ -11,7 +11,10 @@ import typer
 # Command -> (module, function). A module that is not there is left out; none may import anything heavy at its top.
 COMMANDS: dict[str, tuple[str, str]] = {
     "learn": ("learn", "learn"),
+    "predict": ("predict", "predict"),
     "experts": ("experts", "experts"),
+    "intervals": ("intervals", "intervals"),
+    "compare": ("compare", "compare"),
     "complete": ("complete", "complete"),
     "audit": ("audit", "audit"),
     "bound": ("bound", "bound"),
@@ -21,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tight": ("tight", "tight"),
     "discover": ("discover", "discover"),
     "check": ("discover", "check"),
+    "serve": ("serve", "serve"),
     "list": ("listing", "list_names"),
     "warm": ("warm", "warm"),
 }

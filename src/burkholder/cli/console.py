@@ -33,12 +33,30 @@ def emit(data: Any) -> None:
 
 def say(text: str) -> None:
     """Lines for people, on standard error, so that standard output stays clean for data."""
-    print(printable(text, keep="\n"), file=sys.stderr, flush=True)
+    print(fitted(printable(text, keep="\n"), sys.stderr), file=sys.stderr, flush=True)
 
 
 def tell(text: str) -> None:
     """Lines for people that are the answer, on standard output."""
-    print(printable(text, keep="\n"), flush=True)
+    print(fitted(printable(text, keep="\n"), sys.stdout), flush=True)
+
+
+def fitted(text: str, stream: Any) -> str:
+    """On a terminal, lines are broken between words, where it would break them in the middle of one."""
+    if not stream.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    return "\n".join(
+        textwrap.fill(
+            line, width, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 4), break_long_words=False, break_on_hyphens=False
+        )
+        if len(line) > width
+        else line
+        for line in text.split("\n")
+    )
 
 
 @contextmanager

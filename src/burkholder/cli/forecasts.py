@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,83 +11,139 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.streams.readers import detect, open_reader
-from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, NUMERIC, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, NUMERIC, TARGET, Plan
 
-TABLES = ("csv", "parquet")
+TABLES = ("csv", "parquet", "jsonl", "arrow")
+TIMES = frozenset(
+    [
+        "time",
+        "date",
+        "datetime",
+        "timestamp",
+        "ts",
+        "day",
+        "hour",
+        "minute",
+        "week",
+        "weekday",
+        "month",
+        "year",
+        "quarter",
+        "season",
+        "period",
+        "index",
+        "id",
+        "row",
+        "step",
+    ]
+)
 
 
 class Forecasts(NamedTuple):
-    """Rounds × experts (NaN: asleep), targets, and the group of each round ("" for all when there are none)."""
+    """Rounds × experts (NaN: asleep), targets (NaN: not known yet), the group and the moment of each round ("": none)."""
 
     names: list[str]
     values: np.ndarray
     y: np.ndarray
     groups: list[str]
-    left_out: list[str]  # columns that are neither: text, or not asked for
+    left_out: list[str]  # columns that are neither: text, dates, or not asked for
     bad_lines: int
+    moments: list[str]  # what --together names, row by row
+    shared: str | None  # a column of dates or times in which rows in a row share a value
 
 
 def read_forecasts(
-    path: str, target: str | None, experts: Sequence[str] | None = None, by: str | None = None, format: str | None = None, **reading: Any
+    path: str,
+    target: str | None,
+    experts: Sequence[str] | None = None,
+    by: str | None = None,
+    format: str | None = None,
+    together: str | None = None,
+    labels: str = "optional",
+    **reading: Any,
 ) -> Forecasts:
-    """Every row of a table; without a list of experts, all columns of numbers beside target and group are forecasts.
+    """Every row of a table; without a list of experts, all columns of numbers that tell no time are forecasts, target and group apart.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "loads.csv"
-    >>> _ = file.write_text("day,load,gfs,ecmwf\\nMon,3,2.5,3.5\\nTue,4,,4.5\\n")
+    >>> _ = file.write_text("day,load,gfs,ecmwf\\nMon,3,2.5,3.5\\nTue,,,4.5\\n")
     >>> found = read_forecasts(str(file), "load")
     >>> found.names, found.values.tolist(), found.y.tolist()
-    (['gfs', 'ecmwf'], [[2.5, 3.5], [nan, 4.5]], [3.0, 4.0])
+    (['gfs', 'ecmwf'], [[2.5, 3.5], [nan, 4.5]], [3.0, nan])
     """
     kind = format or detect.by_name(path)
     if kind not in (None, *TABLES):
-        raise BadInput("path", path, f"forecasts come as the columns of a table (csv, parquet), not as {kind}")
-    given = {"categorical": () if by is None else (by,), "named": by is not None or None, **reading}
-    with open_reader(path, format, target=target, **given) as reader:
-        chosen = _chosen(reader.plan, experts, by, reader.format)
-        plan = reader.plan = _narrowed(reader.plan, chosen, by)
-        slots = plan.slot[chosen]
-        group = None if by is None else int(plan.slot[plan.find("by", by)])
-        values, y, groups = [], [], []
+        raise BadInput("path", path, f"forecasts come as the columns of a table ({', '.join(TABLES)}), not as {kind}")
+    words = tuple(dict.fromkeys(name for name in (by, together) if name is not None))
+    with open_reader(path, format, target=target, categorical=words, named=True, labels=labels, **reading) as reader:
+        whole = reader.plan
+        chosen = _chosen(whole, experts, words, reader.format)
+        times = [] if together is not None else [c for c in _times(whole) if c not in chosen and whole.names[c] not in words]
+        plan = reader.plan = _narrowed(whole, chosen, (*words, *(whole.names[c] for c in times)), labels)
+        found: dict[int, list[str]] = {column: [] for column in [*(plan.find("by", name) for name in words), *times]}
+        values, y = [], []
         for batch in reader:
-            # every column of a table gives exactly one feature, at another index where it has no value
-            indices, numbers = (part.reshape(batch.rows, plan.count)[:, slots] for part in (batch.indices, batch.values))
-            values.append(np.where(indices == slots, numbers, np.nan))
+            # every column here gives exactly one feature, at another index where it has no value
+            indices, numbers = (part.reshape(batch.rows, plan.count) for part in (batch.indices, batch.values))
+            slots = plan.slot[chosen]
+            values.append(np.where(indices[:, slots] == slots, numbers[:, slots], np.nan))
             y.append(batch.y.copy())
-            if group is None:
-                groups += [""] * batch.rows
-            else:
-                groups += [name.removeprefix(f"{by}=") for name in islice(reader.names(batch), group, None, plan.count)]
+            if found:
+                every = list(reader.names(batch))
+                for column, kept in found.items():
+                    prefix = f"{plan.names[column]}="
+                    kept += [_field(name, prefix) for name in islice(every, int(plan.slot[column]), None, plan.count)]
         skipped = reader.bad_lines
-    left_out = [name for name, kind in zip(plan.names, plan.kind) if kind == DROPPED]
-    return Forecasts([plan.names[column] for column in chosen], np.concatenate(values), np.concatenate(y), groups, left_out, skipped)
+    names = [plan.names[column] for column in chosen]
+    left_out = [n for c, n in enumerate(whole.names) if c not in chosen and c != whole.target and n not in words]
+    blank = [""] * sum(map(len, y))
+    groups = blank if by is None else found[plan.find("by", by)]
+    moments = blank if together is None else found[plan.find("together", together)]
+    shared = next((plan.names[c] for c in times if any(a == b for a, b in zip(found[c], found[c][1:]))), None)
+    return Forecasts(names, np.concatenate(values), np.concatenate(y), groups, left_out, skipped, moments, shared)
 
 
-def _chosen(plan: Plan, experts: Sequence[str] | None, by: str | None, format: str) -> list[int]:
+def _field(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix) if name.startswith(prefix) else ""
+
+
+def _times(plan: Plan) -> list[int]:
+    """Columns that tell when: dates, and numbers whose name says so."""
+    named = [bool(TIMES & set(re.split(r"[^a-z]+", name.lower()))) for name in plan.names]
+    return [c for c, kind in enumerate(plan.kind.tolist()) if kind == DATE or (kind == NUMERIC and named[c])]
+
+
+def _chosen(plan: Plan, experts: Sequence[str] | None, words: Sequence[str], format: str) -> list[int]:
     """The columns of the forecasts, in the order they were asked for."""
-    group = None if by is None else plan.find("by", by)
-    if group == plan.target:
-        raise BadInput("by", by, "this column is the target")
+    groups = [plan.find("by", name) for name in words]
+    if plan.target in groups:
+        raise BadInput("by", words[groups.index(plan.target)], "this column is the target")
     if experts is None:
-        columns = [column for column, kind in enumerate(plan.kind) if kind == NUMERIC]
+        times = _times(plan)
+        columns = [column for column, kind in enumerate(plan.kind) if kind == NUMERIC and column not in times]
         if not columns:
-            raise BadInput("path", plan.file, "it has no column of numbers besides the target")
+            raise BadInput("path", plan.file, "it has no column of numbers besides the target; name the forecasts with --experts")
         return columns
     columns = [plan.find("experts", name) for name in dict.fromkeys(experts)]
     for column in columns:
-        if column in (plan.target, group):
+        if column in (plan.target, *groups):
             role = "target" if column == plan.target else "group"
             raise BadInput("experts", plan.names[column], f"the {role} cannot be an expert as well")
-        if plan.kind[column] == CATEGORICAL and format == "parquet":
+        if plan.kind[column] == CATEGORICAL and format != "csv":
             raise BadInput("experts", plan.names[column], "this column holds text, not forecasts")
     return columns
 
 
-def _narrowed(plan: Plan, chosen: list[int], by: str | None) -> Plan:
-    """The plan of forecasts, target and group alone: what stands in other columns is not looked at.
+def _narrowed(plan: Plan, chosen: list[int], words: Sequence[str], labels: str) -> Plan:
+    """The plan of forecasts, target and groups alone: what stands in other columns is not looked at.
 
     A column of text that was asked for by name is read as numbers, so that the line at fault is named.
     """
-    kept = {plan.target, *chosen, *(() if by is None else (plan.find("by", by),))}
-    others = [name for column, name in enumerate(plan.names) if column not in kept]
-    return Plan(plan.file, plan.names, (), plan.names[plan.target], drop=others, categorical=() if by is None else (by,))
+    kind = [DROPPED] * len(plan.names)
+    for column in chosen:
+        kind[column] = NUMERIC
+    for name in words:
+        kind[plan.find("by", name)] = CATEGORICAL
+    if plan.target >= 0 and labels != "ignored":
+        kind[plan.target] = CLASS if plan.positive is not None else TARGET
+    return Plan.again(plan.file, plan.names, kind, plan.positive, plan.bits, False)

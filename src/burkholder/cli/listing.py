@@ -34,6 +34,8 @@ def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON objec
                     "label id:value …",
                     "Vowpal Wabbit text",
                     "stored arrays, .npz or a folder of .npy files",
+                    "one JSON object a line",
+                    "Arrow files and streams, Feather (needs burkholder[io])",
                 ),
                 strict=True,
             )

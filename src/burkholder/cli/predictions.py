@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from burkholder.errors import BadInput
 
 
 class Predictions:
-    """One number per line in `path` ('-': standard output; None: nowhere).
+    """One prediction per line in `path` ('-': standard output; None: nowhere).
 
     Until `keep` is called they are in `path.partial`, which stays after an interruption.
     """
@@ -51,7 +51,7 @@ class Predictions:
                 f"{length} bytes of the interrupted run's predictions must be in {partial}; start afresh without --load",
             )
         os.truncate(partial, length)
-        return open(partial, "a", encoding="ascii")
+        return open(partial, "a", encoding="utf-8")
 
     def __enter__(self) -> Predictions:
         if self.path == "-":
@@ -59,14 +59,14 @@ class Predictions:
         elif self.path is not None:
             try:
                 fresh = self._resumed is None
-                self._file = open(f"{self.path}.partial", "w", encoding="ascii") if fresh else self._reopen()
+                self._file = open(f"{self.path}.partial", "w", encoding="utf-8") if fresh else self._reopen()
             except OSError as error:
                 raise BadInput("predictions", self.path, error.strerror or "it cannot be written") from None
         return self
 
-    def write(self, yhat: Any) -> None:
+    def write(self, lines: list[str]) -> None:
         if self._file is not None:
-            self._file.write("\n".join(map(repr, yhat.tolist())) + "\n")
+            self._file.write("\n".join(lines) + "\n")
             self._file.flush()  # whoever follows a live stream sees each batch at once
 
     def keep(self) -> None:

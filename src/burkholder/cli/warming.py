@@ -111,6 +111,7 @@ def _file(name: str, loss: str | None = None, report: bool = False) -> None:
 
 def _learn(path: Path, loss: str | None = None, report: Path | None = None) -> None:
     from burkholder.cli.session import Session
+    from burkholder.cli.telling import result
     from burkholder.report import Recorder
 
     recorder = None if report is None else Recorder(str(report))
@@ -118,9 +119,9 @@ def _learn(path: Path, loss: str | None = None, report: Path | None = None) -> N
         str(path), path.name, {"intercept": None}, loss, "auto", [], radius=None, passes=1, predictions=None, quiet=True, recorder=recorder
     )
     session.run()
-    session.result()
+    result(session)
     if recorder is not None:
-        recorder.write(session)
+        recorder.write(session, result(session))
 
 
 def _experts(loss: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import regret, stream
+from burkholder.experts import beside, regret, stream
 from burkholder.experts.dispatch import RULES, turned
 from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
@@ -30,9 +30,9 @@ class ExpertsCertificate(Certificate):
     alone: np.ndarray | None = None  # the same against single experts, where the method competes with those only
     promise: Any = field(default_factory=Nothing)
     hidden: float = 0.0  # what rounding may hide of any regret besides
+    slopes: Any = None  # what affine combinations are judged by
 
-    def distribution(self, w: Any) -> np.ndarray:
-        """w as an array over `names`: a name, a mapping, or an array over the user's experts or all."""
+    def _over_names(self, w: Any) -> np.ndarray:
         full = np.zeros(len(self.names))
         if isinstance(w, str):
             w = {w: 1.0}
@@ -50,7 +50,12 @@ class ExpertsCertificate(Certificate):
         except (TypeError, ValueError) as error:
             if isinstance(error, BadInput):
                 raise
-            raise BadInput("w", w, "give a name, or weights ≥ 0 that sum to 1") from None
+            raise BadInput("w", w, "give a name, or one number for each expert") from None
+        return full
+
+    def distribution(self, w: Any) -> np.ndarray:
+        """w as an array over `names`: a name, a mapping, or an array over the user's experts or all."""
+        full = self._over_names(w)
         if not (np.isfinite(full).all() and (full >= 0).all() and abs(full.sum() - 1.0) <= 1e-9):
             raise BadInput("w", w, "give weights ≥ 0 that sum to 1")
         return full
@@ -75,6 +80,20 @@ class ExpertsCertificate(Certificate):
     def _promised(self, whom: np.ndarray | None) -> float:
         return self.promise.promised(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
 
+    def affine(self, w: Any, constant: float = 0.0) -> float:
+        """What this stream proves of the regret to Σw_jx_j + constant, for any numbers w_j: they need not be positive, nor sum to 1.
+
+        An expert asleep is taken to play ŷ, as everywhere.
+        """
+        full = self._over_names(w)
+        try:
+            shift = float(constant)
+        except (TypeError, ValueError):
+            shift = math.nan
+        if not (np.isfinite(full).all() and math.isfinite(shift)):
+            raise BadInput("w" if math.isfinite(shift) else "constant", w if math.isfinite(shift) else constant, "give finite numbers")
+        return 0.0 if self.slopes is None else regret.affine(full, shift, self.slopes)
+
     def per_expert(self) -> dict[str, float]:
         """`bound` against each expert alone."""
         return {name: self.bound(name) for name in self.names}
@@ -86,9 +105,10 @@ class ExpertsCertificate(Certificate):
         return above(self.promise.tracking(switches, self.rounds), self.hidden)
 
 
-def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], limit: float) -> ExpertsCertificate:
-    """The certificate of a state and its tally; arrays are copied, so that it does not move afterwards."""
-    rule, totals, first = RULES[type(state)], tally.totals, tally.outside.size
+def certify(parts: Any, loss: Any, names: tuple[str, ...], limit: float) -> ExpertsCertificate:
+    """The certificate of a learner's parts; arrays are copied, so that it does not move afterwards."""
+    state, tally, more = parts
+    rule, totals, first = RULES[type(state)], tally.totals, beside.width(more)
     gains, mixtures = np.roll(regret.against_mixtures(tally, loss), -first), rule.mixtures(state)
     alone = None if mixtures else np.roll(regret.against_experts(tally, loss), -first)
     certificate = ExpertsCertificate(
@@ -100,20 +120,21 @@ def certify(state: Any, tally: stream.Tally, loss: Any, names: tuple[str, ...], 
         potential=rule.potential(state) if names else None,
         comparators=_comparators(mixtures, bool((tally.awake > 0.0).all())),
         assumptions=_assumptions(totals),
-        notes=tuple(_notes(totals, mixtures, limit)),
+        notes=tuple(_notes(totals, mixtures, limit, more)),
         names=names,
         met=np.roll(tally.awake, -first) > 0.0,
         gains=gains,
         alone=alone,
         promise=rule.promise(turned(state, first), gains if alone is None else alone) if names else Nothing(),
         hidden=regret.slack(loss, totals),
+        slopes=regret.slopes(tally, loss, first) if names else None,
     )
     if not names:
         return certificate
     notes = certificate.notes
     if math.isinf(certificate.promise.promised(None)):
         notes = (*notes, f"no bound: {rule.missing}")
-    return replace(certificate, notes=notes, others=tuple(_others(certificate, np.roll(tally.paid[stream.SUM], -first))))
+    return replace(certificate, notes=notes, others=tuple(_others(certificate, np.roll(tally.paid[stream.SUM], -first), more)))
 
 
 def _comparators(mixtures: bool, all_met: bool) -> Comparators:
@@ -128,8 +149,14 @@ def _assumptions(totals: np.ndarray) -> tuple[Assumption, ...]:
     return (Assumption("labels in time", "each label arrives before the next prediction", 0.0, float(late), late, still),)
 
 
-def _notes(totals: np.ndarray, mixtures: bool, limit: float) -> list[str]:
+def _notes(totals: np.ndarray, mixtures: bool, limit: float, more: beside.Beside) -> list[str]:
     notes = []
+    if more.bias.size:
+        notes.append(f"made from the experts, and compared with like them: {', '.join(beside.LANES)}")
+        notes.append(
+            f"a forecast further from the labels seen than {beside.REACH:g} times their range, or than the nearest forecast is,"
+            " counts as cut there"
+        )
     if totals[stream.SILENT]:
         notes.append(f"every expert was asleep in {int(totals[stream.SILENT])} rounds; ŷ was repeated there")
     if not mixtures:
@@ -142,8 +169,9 @@ def _notes(totals: np.ndarray, mixtures: bool, limit: float) -> list[str]:
     return notes
 
 
-def _others(certificate: ExpertsCertificate, paid: np.ndarray) -> list[Guarantee]:
+def _others(certificate: ExpertsCertificate, paid: np.ndarray, more: beside.Beside) -> list[Guarantee]:
     """Lines about other comparators than the headline's."""
+    users = len(certificate.names) - beside.width(more)
     best = certificate.names[int(np.argmin(np.where(certificate.met, paid, math.inf)))]
     whom = Comparators(f"the best expert, {best}")
     lines = []
@@ -152,6 +180,13 @@ def _others(certificate: ExpertsCertificate, paid: np.ndarray) -> list[Guarantee
         ("realised to the best", certificate.realised(best), True),
     ):
         lines.append(Guarantee(name, "to the one with the least loss", value if math.isfinite(value) else None, holds, whom))
+    shift = float(more.seen[beside.ERRORS] / more.seen[beside.SCORED]) if more.seen[beside.SCORED] else 0.0
+    awake = certificate.met[:users]
+    mean = awake / max(int(awake.sum()), 1)
+    moved = max(certificate.affine(mean, shift), certificate.affine(mean, -shift))
+    whom = Comparators("the mean of the experts plus any constant", "size", shift)
+    shown = moved if math.isfinite(moved) else None
+    lines.append(Guarantee("realised to a shifted mean", "to the mean of all experts met, moved by any constant", shown, True, whom))
     tracked = certificate.tracking(SWITCHES)
     if math.isfinite(tracked):
         whom = Comparators(f"sequences of awake experts that switch at most {SWITCHES} times")

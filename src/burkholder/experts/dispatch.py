@@ -49,6 +49,7 @@ class Rule(NamedTuple):
 
 RULES: dict[type, Rule] = {}
 PER_EXPERT: dict[type, tuple[str, ...]] = {}  # of every record that grows with the experts
+PER_PAIR: dict[type, tuple[str, ...]] = {}  # the fields whose last two axes do
 
 
 def attach(rule: Rule) -> Rule:
@@ -147,10 +148,11 @@ def softmax(log_w: np.ndarray, x: np.ndarray) -> np.ndarray:
 def grown(state: Any, experts: int) -> Any:
     """The same state with room for more experts, each as if it had been asleep so far."""
     changes = {}
-    for field in PER_EXPERT[type(state)]:
-        array = getattr(state, field)
-        pad = [(0, 0)] * (array.ndim - 1) + [(0, experts - array.shape[-1])]
-        changes[field] = np.pad(array, pad)
+    for fields, axes in ((PER_EXPERT, 1), (PER_PAIR, 2)):
+        for field in fields.get(type(state), ()):
+            array = getattr(state, field)
+            pad = [(0, 0)] * (array.ndim - axes) + [(0, experts - array.shape[-1])] * axes
+            changes[field] = np.pad(array, pad)
     return state._replace(**changes)
 
 

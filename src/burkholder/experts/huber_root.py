@@ -3,7 +3,7 @@
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
 forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
-    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 4·2^{−k},  η_k = λ_k/(L₁h),
+    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),
 
 1. ŷ is the root of Σ W_kαj z_kj(ŷ) = 0: monotone in ŷ, hence inside the hull of the forecasts;
 2. W ← W·(1 + (δ̃/L_t)·z_kj(ŷ)), δ̃ = clip(δ, ±L_t);
@@ -12,7 +12,7 @@ forecasts, L₁ the first slope and L_t the slope limit of the round (known, or 
 The mean of W stays 1 on every path (U = mean W − 1 is the Burkholder function of this generalised
 statistic). Everything is written in the dimensionless z, so no rate overflows at any scale of forecasts
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
-the share (step 3) in its first awake round.
+the share (step 3) in its first awake round. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -27,8 +27,24 @@ import numpy as np
 from burkholder.experts.dispatch import Option, Rule, attach
 from burkholder.experts.options import count, shares
 from burkholder.experts.promises import Path, Tilted
-from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, clip, next_limit, offset, price, rate, spread
-from burkholder.machine.compiling import inlined, register_jitable
+from burkholder.experts.scale import (
+    FIRST_LIPSCHITZ,
+    FIRST_SPREAD,
+    LIPSCHITZ,
+    SPREAD_ROUNDS,
+    SPREADS,
+    THETA,
+    USED,
+    centre,
+    clip,
+    lead,
+    next_limit,
+    offset,
+    price,
+    rate,
+    spread,
+)
+from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 SHARED = 2.0**-50  # 8u
@@ -39,7 +55,7 @@ class HuberRoot(NamedTuple):
 
     log_w: np.ndarray  # (rates, shares, experts): log W
     shares: np.ndarray  # (shares,): α, the first one 0
-    scale: np.ndarray  # L₁, h, L_t; 0 while unknown
+    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
@@ -55,7 +71,7 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
     (24, 4, 4)
     """
     known = lipschitz > 0.0
-    scale = np.array([lipschitz, 0.0, lipschitz])
+    scale = np.array([lipschitz, 0.0, lipschitz, 0.0, 0.0])
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),
@@ -70,35 +86,36 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
 
 
 @register_jitable
-def masses(state: HuberRoot, x: np.ndarray) -> np.ndarray:
-    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep."""
-    log_w, top = state.log_w, -math.inf
-    rates, shares, experts = log_w.shape
-    for k in range(rates):
+def masses(state: HuberRoot, x: np.ndarray, first: int) -> np.ndarray:
+    """(rates, experts): W summed over shares, over the largest W awake; 0 for experts asleep and rates not in use."""
+    rates, shares, experts = state.log_w.shape
+    last = min(first + USED, rates)
+    top = -math.inf
+    for k in range(first, last):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
-                    top = max(top, log_w[k, a, j])
+                    top = max(top, state.log_w[k, a, j])
     mass = np.zeros((rates, experts))
-    for k in range(rates):
+    for k in range(first, last):
         for a in range(shares):
             for j in range(experts):
                 if not math.isnan(x[j]):
-                    mass[k, j] += math.exp(log_w[k, a, j] - top)
+                    mass[k, j] += math.exp(state.log_w[k, a, j] - top)
     return mass
 
 
-@inlined
-def balance(scale: np.ndarray, mass: np.ndarray, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
+@register_jitable
+def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
     """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
     total, slope, size = 0.0, 0.0, 0.0
     rates, experts = mass.shape
     for j in range(experts):
         if math.isnan(x[j]):
             continue
-        lam = rate(0)
-        r = offset(scale, h, yhat, x[j])
-        for k in range(rates):
+        lam = rate(first)
+        r = offset(state, h, yhat, x[j])
+        for k in range(first, min(first + USED, rates)):
             z = lam * r
             if z >= THETA:
                 total += THETA * mass[k, j]
@@ -111,18 +128,18 @@ def balance(scale: np.ndarray, mass: np.ndarray, h: float, x: np.ndarray, yhat: 
                 size += abs(z) * mass[k, j]
                 slope += lam * mass[k, j]
             lam *= 0.5  # rate(k + 1), exactly
-    unit = (scale[FIRST_LIPSCHITZ] / scale[LIPSCHITZ]) * h
+    unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
 
 @register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
     """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
-    mean, scale = centre(x), state.scale
-    h = scale[FIRST_SPREAD]
+    mean = centre(x)
+    h = state.scale[FIRST_SPREAD]
     if h == 0.0:
         h = spread(x)
-    if h == 0.0 or scale[LIPSCHITZ] == 0.0:
+    if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
         return mean
     low, high = math.inf, -math.inf
     for j in range(x.size):
@@ -130,13 +147,14 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
             low, high = min(low, x[j]), max(high, x[j])
     if low == high:
         return low
-    mass = masses(state, x)
+    first = lead(state, h, state.log_w.shape[0])
+    mass = masses(state, x, first)
     # the root if nothing were clipped, as a first guess
     yhat, weight = mean, 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
             pull = 0.0
-            for k in range(mass.shape[0]):
+            for k in range(first, min(first + USED, mass.shape[0])):
                 pull += rate(k) * mass[k, j]
             if pull > 0.0:
                 weight += pull
@@ -144,7 +162,7 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
     yhat = min(max(yhat, low), high)
     best, least = yhat, math.inf
     for iteration in range(200):
-        total, slope, size = balance(scale, mass, h, x, yhat)
+        total, slope, size = balance(state, mass, first, h, x, yhat)
         if abs(total) < least:
             best, least = yhat, abs(total)
         if abs(total) <= 1e-16 * size:
@@ -166,19 +184,19 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
 @register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
-    log_w, scale, met, cost, path = state.log_w, state.scale, state.born, state.cost, state.path
-    rates, shares, experts = log_w.shape
+    rates, shares, experts = state.log_w.shape
     born = 0
     for j in range(experts):
         if not math.isnan(x[j]):
-            met[j] = True
-        if met[j]:
+            state.born[j] = True
+        if state.born[j]:
             born += 1
-    if scale[FIRST_SPREAD] == 0.0:
-        scale[FIRST_SPREAD] = spread(x)
-    h, limit = scale[FIRST_SPREAD], scale[LIPSCHITZ]
+    if state.scale[FIRST_SPREAD] == 0.0:
+        state.scale[FIRST_SPREAD] = spread(x)
+    h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
     moves = h > 0.0 and limit > 0.0
     seen = min(max(delta, -limit), limit) if moves else 0.0
+    first = lead(state, h, rates) if moves else 0
     worst, missed = np.zeros(rates), 0.0
     for j in range(experts):
         if math.isnan(x[j]):
@@ -187,55 +205,64 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
         state.clipped[j] += unseen
         missed = max(missed, unseen)
         if moves:
-            r = offset(scale, h, yhat, x[j])
+            r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                z = (seen / limit) * clip(rate(k) * r)
-                gained = math.log1p(z)
-                for a in range(shares):
-                    log_w[k, a, j] += gained
+                z = 0.0
+                if first <= k < first + USED:
+                    z = (seen / limit) * clip(rate(k) * r)
+                    gained = math.log1p(z)
+                    for a in range(shares):
+                        state.log_w[k, a, j] += gained
                 paid = price((seen / limit) * (rate(k) * r), z)
-                cost[k, j] += paid
+                state.cost[k, j] += paid
                 worst[k] = max(worst[k], paid)
     for k in range(rates):
-        path[k] += worst[k]
+        state.path[k] += worst[k]
     state.path_clipped[0] += missed
     if moves and born > 1:
-        share(log_w, state.shares, met, path, born)
+        share(state, born)
+    wide = spread(x)
+    if wide > 0.0:
+        state.scale[SPREADS] += wide
+        state.scale[SPREAD_ROUNDS] += 1.0
     if not state.known:
         if limit == 0.0:
-            scale[FIRST_LIPSCHITZ] = abs(delta)
-        scale[LIPSCHITZ] = next_limit(limit, delta)
+            state.scale[FIRST_LIPSCHITZ] = abs(delta)
+        state.scale[LIPSCHITZ] = next_limit(limit, delta)
 
 
 @register_jitable
-def share(log_w: np.ndarray, portions: np.ndarray, met: np.ndarray, path: np.ndarray, born: int) -> None:
+def share(state: HuberRoot, born: int) -> None:
     """W_j ← (1−α)W_j + α·mean_i W_i in every row with α > 0, over the experts born, in log space.
 
     Written as it is below, with s = top − ln W_j, each ln W_j is good to u·(4|top| + 3·ln(d/α) + d + 16): s costs
     u·s·e^{−s}/(e^{−s} + α/d) ≤ u·(ln(d/α) + 1), the sums d + 4 roundings, the last addition u·|ln W_j|, and so does
     adding ln(1+z) before. `path` is charged for it.
     """
-    rates, shares, experts = log_w.shape
+    rates, shares, experts = state.log_w.shape
     relative = np.empty(experts)
     for a in range(shares):
-        alpha = portions[a]
+        alpha = state.shares[a]
         if alpha == 0.0:
             continue
         depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
-            top, total = -math.inf, 0.0
+            row = state.log_w[k, a]
+            top, bottom, total = -math.inf, math.inf, 0.0
             for j in range(experts):
-                if met[j]:
-                    top = max(top, log_w[k, a, j])
+                if state.born[j]:
+                    top, bottom = max(top, row[j]), min(bottom, row[j])
+            if top == bottom:  # nothing to share, and nothing to round
+                continue
             for j in range(experts):
-                if met[j]:
-                    relative[j] = math.exp(log_w[k, a, j] - top)
+                if state.born[j]:
+                    relative[j] = math.exp(row[j] - top)
                     total += relative[j]
-            path[k] += SHARED * (abs(top) + depth)
+            state.path[k] += SHARED * (abs(top) + depth)
             floor = alpha * (total / born)
             for j in range(experts):
-                if met[j]:
-                    log_w[k, a, j] = top + math.log((1.0 - alpha) * relative[j] + floor)
+                if state.born[j]:
+                    row[j] = top + math.log((1.0 - alpha) * relative[j] + floor)
 
 
 def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
@@ -243,15 +270,15 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
 
     While nothing is clipped ŷ is exactly the mean of the forecasts under these weights.
     """
-    mass = masses(state, x)
-    pull, total = np.zeros(mass.shape[1]), 0.0
-    for j in range(pull.size):
-        for k in range(mass.shape[0]):
+    h = state.scale[FIRST_SPREAD]
+    known = h > 0.0 and state.scale[LIPSCHITZ] > 0.0
+    mass = masses(state, x, lead(state, h, state.log_w.shape[0]) if known else 0)
+    pull = np.zeros(mass.shape[1])
+    for k in range(mass.shape[0]):
+        for j in range(mass.shape[1]):
             pull[j] += rate(k) * mass[k, j]
-        total += pull[j]
-    for j in range(pull.size):
-        pull[j] = pull[j] / total if total > 0.0 else pull[j]
-    return pull
+    total = np.sum(pull)
+    return pull / total if total > 0.0 else pull
 
 
 def log_mean(state: HuberRoot) -> float:
@@ -284,7 +311,7 @@ RULE = attach(
         per_expert=("log_w", "born", "cost", "clipped"),
         options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 2⁴⁸: the first spread may be a poor guide to the rest
         promise=promise,
-        potential=lambda state: math.expm1(log_mean(state)),
+        potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",
     )
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import methods, options, rows, schema, stream
+from burkholder.experts import beside, methods, options, rows, schema, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import Rule, grown
 from burkholder.experts.stream import LOOPS
@@ -22,6 +22,14 @@ from burkholder.learning.tickets import MAX_PENDING, Played
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 NONE = np.empty(0)
 FULL = "the loss, its slope or the weight of this round is too large, or not a number"
+
+
+class Parts(NamedTuple):
+    """Everything that changes: the rule's state, what was paid, and what the experts beside the user's have learned."""
+
+    state: Any
+    tally: stream.Tally
+    beside: beside.Beside
 
 
 class Experts(OnlineLearner):
@@ -41,6 +49,8 @@ class Experts(OnlineLearner):
     lipschitz          a bound on the loss's slope, when the loss itself has none (squared)
     outside            extra experts x̄ + c·(running MAE); by default for the pinball loss, whose target
                        may lie beyond every forecast
+    lanes              extra experts made from the others: their mean debiased at three speeds, and two affine corrections; forecasts
+                       that no label seen so far explains are cut. On by default with "huber-root", except for classes and pinball
 
     >>> experts = Experts(loss="pinball", quantile=0.9)
     >>> for y in (3.0, 2.5, 3.5, 2.0):
@@ -60,6 +70,7 @@ class Experts(OnlineLearner):
         bound: float | None = None,
         lipschitz: float | None = None,
         outside: tuple[float, ...] | None = None,
+        lanes: bool | None = None,
         max_pending: int = MAX_PENDING,
         **more: Any,
     ) -> None:
@@ -81,43 +92,59 @@ class Experts(OnlineLearner):
         # clipping ŷ is free only where the loss has its minimiser inside
         clip = self.bound if self.bound is not None and losses.has_minimiser(self.loss) else math.inf
         self._limits = (clip, limit or math.inf)
+        if lanes is None:
+            lanes = rule.name == methods.DEFAULT and losses.has_minimiser(self.loss) and not self.loss.beyond
+        self.lanes = options.truth("lanes", lanes)
         self.names: tuple[str, ...] = ()
-        self._tally = stream.start(self.outside)
-        self._state = rule.start(len(self.outside), limit, **self.settings)
+        self._beside = beside.start(self.outside, self.lanes, 1.0 if limit else 2.0)  # squared errors follow means: cut later
+        self._tally = stream.start(self._first)
+        self._state = rule.start(self._first, limit, **self.settings)
 
     # --- the rounds ------------------------------------------------------------------------------------------
-    def _with(self, names: tuple[str, ...]) -> tuple[Any, stream.Tally]:
-        """State and tally with room for all these names; the learner's own when it knows them."""
+    @property
+    def _first(self) -> int:
+        """The place of the user's first expert among the columns."""
+        return beside.width(self._beside)
+
+    @property
+    def _parts(self) -> Parts:
+        return Parts(self._state, self._tally, self._beside)
+
+    def _with(self, names: tuple[str, ...]) -> Parts:
+        """State, tally and what stands beside, with room for all these names; the learner's own when it knows them."""
         fresh = len(names) - len(self.names)
         if not fresh:
-            return self._state, self._tally
-        columns = len(self.outside) + len(names)
+            return self._parts
+        columns = self._first + len(names)
         state, tally = grown(self._state, columns), grown(self._tally, columns)
         places = [stream.LOSS, stream.LOSS_CARRY, stream.LOSS_SIZE]  # asleep so far: it played ŷ
         tally.paid[:, columns - fresh :] = tally.totals[places][:, None]
-        return state, tally
+        more = grown(self._beside, beside.FIXED + min(len(names), beside.WIDE)) if self.lanes else self._beside
+        return Parts(state, tally, more)
+
+    def _become(self, parts: Parts, names: tuple[str, ...]) -> None:
+        self._state, self._tally, self._beside = parts
+        self.names = names
 
     def _read(self, x: Any) -> rows.Row:
         return rows.row(x, self.names)
 
     def _play(self, row: rows.Row) -> tuple[float, tuple[np.ndarray, float]]:
-        state, tally = self._with(row.names)
-        kept = stream.Kept(np.empty(1), wide=np.empty((1, len(self.outside) + row.values.size)))
-        self._sweep(state, tally, stream.Given(row.values[None, :]), kept)
-        yhat = float(kept.predictions[0])
-        return yhat, (kept.wide[0], yhat)
+        wide, answers = np.empty((1, self._first + row.values.size)), np.empty(1)
+        LOOPS.answer(*self._with(row.names), self._limits[0], row.values[None, :], wide, answers)
+        yhat = float(answers[0])
+        return yhat, (wide[0], yhat)
 
     def _learn(self, row: rows.Row, memo: tuple[np.ndarray, float], y: Any, weight: float, late: int) -> None:
         target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
         everyone = row.names
         if len(row.names) < len(self.names) or row.names[: len(self.names)] != self.names:  # others were met since it was played
             everyone = (*self.names, *(name for name in row.names if name not in self.names))
-        full = rows.placed(memo[0], row.names, everyone, len(self.outside))
-        state, tally = self._with(everyone)
-        round = stream.Round(full, memo[1], target, weight, late)
-        if not self._settle(state, tally, round):
+        full = rows.placed(memo[0], row.names, everyone, self._first)
+        parts = self._with(everyone)
+        if not self._settle(parts, stream.Round(full, memo[1], target, weight, late)):
             raise BadInput("y", y, f"{FULL} (ŷ = {memo[1]:g}, weight {weight:g})")
-        self._state, self._tally, self.names = state, tally, everyone
+        self._become(parts, everyone)
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: predict, see y, learn."""
@@ -126,21 +153,20 @@ class Experts(OnlineLearner):
         with self._lock:  # as the general way does it, in one call
             row, counted = self._read(x), checked_weight(weight)
             target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
-            state, tally = self._with(row.names)
-            given = stream.Given(row.values[None, :], np.array([target]), np.array([counted]))
-            kept = stream.Kept(np.empty(1), np.empty(1))
-            if self._sweep(state, tally, given, kept) >= 0:
-                raise BadInput("y", y, f"{FULL} (ŷ = {kept.predictions[0]:g}, weight {counted:g})")
-            self._state, self._tally, self.names = state, tally, row.names
+            parts = self._with(row.names)
+            met = LOOPS.meet(*parts, self.loss, self._limits, row.values, target, counted)
+            if not met.learned:
+                raise BadInput("y", y, f"{FULL} (ŷ = {met.yhat:g}, weight {counted:g})")
+            self._become(parts, row.names)
 
-    def _settle(self, state: Any, tally: stream.Tally, round: stream.Round) -> bool:
+    def _settle(self, parts: Parts, round: stream.Round) -> bool:
         limit = self._limits[1]
         if self.loss.compiled:
-            return LOOPS.settle(state, tally, self.loss, limit, round)
-        cost = stream.costs(self.loss, len(self.outside), round.x, round.yhat, round.y)  # Python functions: they may fail
+            return LOOPS.settle(*parts, self.loss, limit, round)
+        cost = stream.costs(self.loss, self._first, round.x, round.yhat, round.y)  # Python functions: they may fail
         if not stream.fits(round, cost):
             return False
-        LOOPS.learn(state, tally, limit, round, cost)
+        LOOPS.learn(*parts, limit, round, cost)
         return True
 
     # --- many rows -------------------------------------------------------------------------------------------
@@ -153,9 +179,9 @@ class Experts(OnlineLearner):
     def run(self, X: Any, y: Any, weight: Any = None, *, together: Any = None, trace: int = 100, weights: bool = True) -> Run:
         """Whole arrays (rounds × experts), compiled; the same bits as predict and update in a loop.
 
-        X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is learned, or
-        nothing when an input is bad. The run's `details` hold `forecasts`, `targets` and, unless `weights` is False,
-        the experts' `weights` in every round, over the names of its certificate.
+        X may be an array, a mapping from expert to column, a data frame or a list of rows; NaN means asleep. All of it is
+        learned, or nothing when an input is bad. The run's `details` hold `forecasts` and `lanes` (as they were played), `targets`
+        and, unless `weights` is False, the experts' `weights` in every round, over the names of its certificate.
 
         `together` says which rows are revealed together: a whole number (blocks of so many), or one label a row (a block is a
         stretch of equal labels, say the hours of a date). All of a block is predicted before any of it is learned, as `play` and
@@ -171,48 +197,50 @@ class Experts(OnlineLearner):
             return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
 
     def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
-        self._state, self._tally = self._with(table.names)
-        self.names = table.names
-        n, width = table.rows, len(self.outside) + len(self.names)
-        kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n if table.keep else 0, width)))
+        self._become(self._with(table.names), table.names)
+        n, width = table.rows, self._first + len(self.names)
+        kept = stream.Kept(np.empty(n), np.empty(n), np.empty((n, width)), np.empty((n if table.keep else 0, width)))
         given = stream.Given(table.values, targets, NONE if weights is None else weights, table.first)
-        bad = (self._sweep if self.loss.compiled else self._swept)(self._state, self._tally, given, kept)
+        bad = (self._sweep if self.loss.compiled else self._swept)(given, kept)
         if bad >= 0:
             raise BadInput(f"y[{bad}]", float(targets[bad]), FULL)
-        details = {"forecasts": table.values, "targets": targets, **({"weights": kept.used} if table.keep else {})}
+        details = {
+            "forecasts": kept.wide[:, self._first :],
+            "lanes": kept.wide[:, : self._first],
+            "targets": targets,
+            **({"weights": kept.used} if table.keep else {}),
+        }
         return Stretch(kept.predictions, kept.losses, details)
 
-    def _sweep(self, state: Any, tally: stream.Tally, given: stream.Given, kept: stream.Kept) -> int:
-        loss = self.loss if self.loss.compiled else losses.Absolute()  # in its place where there is nothing to learn
-        return LOOPS.sweep(state, tally, loss, self._limits, given, kept)
+    def _sweep(self, given: stream.Given, kept: stream.Kept) -> int:
+        return LOOPS.sweep(*self._parts, self.loss, self._limits, given, kept)
 
-    def _swept(self, state: Any, tally: stream.Tally, given: stream.Given, kept: stream.Kept) -> int:
+    def _swept(self, given: stream.Given, kept: stream.Kept) -> int:
         """The same for a loss of Python functions."""
-        start, rows = 0, given.y.size
-        while start < rows:
-            stop = stream.block_end(given.first, start, rows)
-            wide = np.empty((stop - start, len(self.columns)))
-            played = stream.Kept(kept.predictions[start:stop], used=kept.used[start:stop], wide=wide)
-            self._sweep(state, tally, stream.Given(given.forecasts[start:stop]), played)
-            for t in range(start, stop):
-                yhat, y, weight = float(kept.predictions[t]), float(given.y[t]), float(given.weight[t]) if given.weight.size else 1.0
-                kept.losses[t] = losses.value(self.loss, yhat, y)
-                if not self._settle(state, tally, stream.Round(wide[t - start], yhat, y, weight, t - start)):
+        start = 0
+        while start < given.y.size:
+            stop = stream.block_end(given.first, start, given.y.size)
+            played = [self._play(rows.Row(given.forecasts[t], self.names)) for t in range(start, stop)]
+            for t in range(start, min(stop, len(kept.used))):
+                kept.used[t] = LOOPS.pulls(self._state, self._beside, given.forecasts[t])
+            for t, (yhat, (full, _)) in zip(range(start, stop), played):
+                y, weight = float(given.y[t]), float(given.weight[t]) if given.weight.size else 1.0
+                kept.predictions[t], kept.losses[t], kept.wide[t] = yhat, losses.value(self.loss, yhat, y), full
+                if not self._settle(self._parts, stream.Round(full, yhat, y, weight, t - start)):
                     return t
             start = stop
         return -1
 
     def _predict_many(self, table: rows.Table) -> np.ndarray:
-        state, tally = self._with(table.names)
         answers = np.empty(table.rows)
-        self._sweep(state, tally, stream.Given(table.values), stream.Kept(answers))
+        LOOPS.answer(*self._with(table.names), self._limits[0], table.values, np.empty((0, 0)), answers)
         return answers
 
     def _undo(self) -> Callable[[], None]:
-        kept = _copied(self._state), _copied(self._tally), self.names
+        kept, names = Parts(*map(_copied, self._parts)), self.names
 
         def back() -> None:
-            self._state, self._tally, self.names = kept
+            self._become(kept, names)
 
         return back
 
@@ -220,14 +248,13 @@ class Experts(OnlineLearner):
         """Know these experts already; they sleep until they first say something."""
         with self._lock:
             everyone = (*self.names, *(name for name in dict.fromkeys(names) if name not in self.names))
-            self._state, self._tally = self._with(everyone)
-            self.names = everyone
+            self._become(self._with(everyone), everyone)
 
     # --- what it knows -----------------------------------------------------------------------------------------
     @property
     def columns(self) -> tuple[str, ...]:
-        """The user's experts, then those outside the hull."""
-        return (*self.names, *(f"mean{c:+g}·mae" for c in self.outside))
+        """The user's experts, then those beside them."""
+        return (*self.names, *(f"mean{c:+g}·mae" for c in self.outside), *(beside.LANES if self.lanes else ()))
 
     @property
     def rounds(self) -> int:
@@ -241,23 +268,21 @@ class Experts(OnlineLearner):
         """The weight of each expert now, with all of them awake, or with those awake in x."""
         with self._lock:
             row = rows.row(np.zeros(len(self.names)) if x is None else x, self.names)
-            state, tally = self._with(row.names)
-            names = (*row.names, *self.columns[len(self.names) :])
-            kept = stream.Kept(np.empty(1), used=np.empty((1, len(names))))
-            self._sweep(state, tally, stream.Given(row.values[None, :]), kept)
-            return dict(zip(names, kept.used[0].tolist()))
+            state, _, more = self._with(row.names)
+            pulls = LOOPS.pulls(state, more, row.values)
+            return dict(zip((*row.names, *self.columns[len(self.names) :]), pulls.tolist()))
 
     def certificate(self) -> ExpertsCertificate:
         """What holds now: bounds for any mixture, the realised regret, what was assumed and seen."""
         with self._lock:
             columns = self.columns if self.names else ()
-            return certify(self._state, self._tally, self.loss, columns, self._limits[1])
+            return certify(self._parts, self.loss, columns, self._limits[1])
 
     def expert_losses(self) -> dict[str, float]:
         """The mean loss of each expert, ŷ standing in for it where it was asleep."""
         totals, paid = self._tally.totals, self._tally.paid
         weight = totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]
-        means = np.roll(paid[stream.SUM] + paid[stream.CARRY], -len(self.outside)) / (weight or math.nan)
+        means = np.roll(paid[stream.SUM] + paid[stream.CARRY], -self._first) / (weight or math.nan)
         return dict(zip(self.columns, means.tolist()))
 
     @property
@@ -266,6 +291,15 @@ class Experts(OnlineLearner):
         totals = self._tally.totals
         weight = totals[stream.WEIGHT] + totals[stream.WEIGHT_CARRY]
         return float(totals[stream.AVERAGE] / weight) if weight else math.nan
+
+    def plot_weights(self, path: str | None = None) -> Any:
+        """The weights now, as bars; over a whole run, `burkholder.experts.run.plot_weights(run)` draws them over time."""
+        from burkholder.learning.runs import importance_figure
+
+        figure = importance_figure(self.weights(), len(self.columns), "weight")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
 
     # --- saving --------------------------------------------------------------------------------------------------
     def state_dict(self) -> State:
@@ -283,13 +317,14 @@ class Experts(OnlineLearner):
                 "bound": self.bound,
                 "lipschitz": self.lipschitz,
                 "outside": list(self.outside),
+                "lanes": self.lanes,
                 "names": list(self.names),
                 "max_pending": self.max_pending,
                 "tickets": self._tickets.issued,
                 "pending": [[id, play.round, play.memo[1], list(play.row.names)] for id, play in self._tickets.waiting.items()],
             }
-            parts = ("state", self._state), ("tally", self._tally)
-            arrays = {f"{part}.{name}": array.copy() for part, record in parts for name, array in _arrays(record).items()}
+            named = self._parts._asdict().items()
+            arrays = {f"{part}.{name}": array.copy() for part, record in named for name, array in _arrays(record).items()}
             return header, arrays | {f"pending.{id}": play.memo[0].copy() for id, play in self._tickets.waiting.items()}
 
     @classmethod
@@ -297,15 +332,14 @@ class Experts(OnlineLearner):
         """The learner that `state_dict` described."""
         check_header(header, schema.HEADER)
         given = {key: header[key] for key in ("method", "bound", "lipschitz", "max_pending")} | header["settings"] | header["options"]
-        empty = cls(header["loss"], outside=(), **given)  # no expert, no memory: the arrays are checked against it
-        schema.check_state(header, arrays, empty._state, empty._tally)
-        self = cls(header["loss"], outside=tuple(header["outside"]), **given)
-        names, first = tuple(header["names"]), len(self.outside)
-        state, tally = self._with(names)
-        for part, record in (("state", state), ("tally", tally)):
+        self = cls(header["loss"], outside=tuple(header["outside"]), lanes=header["lanes"], **given)
+        schema.check_state(header, arrays, self._parts)  # no expert, no memory: the arrays are checked against it
+        names, first = tuple(header["names"]), self._first
+        parts = self._with(names)
+        for part, record in parts._asdict().items():
             for name, array in _arrays(record).items():
                 array[...] = arrays[f"{part}.{name}"]
-        self._state, self._tally, self.names = state, tally, names
+        self._become(parts, names)
         self._tickets.issued = header["tickets"]
         for id, when, yhat, named in header["pending"]:
             wide = np.array(arrays[f"pending.{id}"])

@@ -9,6 +9,7 @@ from burkholder.errors import BadInput
 from burkholder.experts import boa, ewa, huber_root, ml_poly, squint
 from burkholder.experts.dispatch import Rule, attach
 
+DEFAULT = huber_root.RULE.name
 METHODS: dict[str, Rule] = {rule.name: rule for rule in (huber_root.RULE, ewa.RULE, ml_poly.RULE, boa.RULE, squint.RULE)}
 
 

@@ -114,7 +114,8 @@ class Polynomial(NamedTuple):
     gain: np.ndarray
 
     def _at(self, w: Mix, potential: float) -> float:
-        sizes = self.unit * np.sqrt(self.q * potential)
+        with np.errstate(over="ignore"):
+            sizes = self.unit * np.sqrt(self.q * potential)
         return finite(float(np.max(sizes) if w is None else w[w > 0] @ sizes[w > 0]))
 
     def promised(self, w: Mix) -> float:

@@ -16,7 +16,8 @@ On 10⁷ rounds that is 3e-15 of the summed |δ(ŷ−x_j)|.
 from __future__ import annotations
 
 import math
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +55,36 @@ def against_experts(tally: stream.Tally, loss: Any) -> np.ndarray:
     own = totals[stream.LOSS], totals[stream.LOSS_CARRY], totals[stream.LOSS_SIZE]
     sums = (own[0] - paid[stream.SUM]) + (own[1] - paid[stream.CARRY])
     return _enlarged(sums, own[2] + paid[stream.SIZE], totals[stream.ROUNDS], slack(loss, totals))
+
+
+class Slopes(NamedTuple):
+    """Σcδ(ŷ−x_j) of every expert, then Σcδ and Σcδŷ, between two numbers each."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+def slopes(tally: stream.Tally, loss: Any, first: int) -> Slopes:
+    """The sums that a linear statement about ŷ, the experts (the user's first) and a constant is made of."""
+    gain = np.roll(tally.gain, -first, axis=1)
+    sums = np.concatenate([gain[stream.SUM] + gain[stream.CARRY], tally.slope[stream.SUM] + tally.slope[stream.CARRY]])
+    sizes = np.concatenate([gain[stream.SIZE], tally.slope[stream.SIZE]])
+    rounds, hidden = tally.totals[stream.ROUNDS], slack(loss, tally.totals)
+    return Slopes(-_enlarged(-sums, sizes, rounds, hidden), _enlarged(sums, sizes, rounds, hidden))
+
+
+def affine(w: np.ndarray, constant: float, slopes: Slopes) -> float:
+    """A number not below Σcδ(ŷ − Σw_jx_j − constant) = Σw_jG_j − constant·Σcδ + (1 − Σw_j)·Σcδŷ, in exact arithmetic."""
+    if not (np.isfinite(slopes.low).all() and np.isfinite(slopes.high).all()):
+        return math.inf
+    exact = [Fraction(float(share)) for share in w]
+    factors = [*exact, -Fraction(constant), 1 - sum(exact)]
+    sides = zip(factors, slopes.low.tolist(), slopes.high.tolist())
+    total = sum((factor * Fraction(high if factor > 0 else low) for factor, low, high in sides), Fraction(0))
+    try:
+        return math.nextafter(float(total), math.inf)
+    except OverflowError:
+        return math.inf if total > 0 else -1.7976931348623157e308
 
 
 def weighted(w: np.ndarray, gains: np.ndarray) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
+from burkholder.learning import frames
 
 # Squares of differences of larger numbers leave the floats.
 LIMIT = 1e150
@@ -87,7 +88,8 @@ def row(x: Any, names: tuple[str, ...]) -> Row:
         given = {str(key): _number(f"x[{key!r}]", item) for key, item in x.items()}
         if len(given) != len(x):
             raise BadInput("x", list(x), "give every expert a name of its own")
-        everyone = (*names, *(key for key in given if key not in names))
+        known = set(names)
+        everyone = (*names, *(key for key in given if key not in known))
         return Row(np.array([given.get(name, math.nan) for name in everyone], dtype=float), everyone)
     if isinstance(x, str):
         raise BadInput("x", x, "give a mapping from expert to forecast, or an array of forecasts")
@@ -113,8 +115,8 @@ def table(forecasts: Any, names: tuple[str, ...]) -> Table:
             forecasts = np.column_stack(columns) if columns else np.zeros((0, 0))
         except (TypeError, ValueError):
             raise BadInput("X", labels, "give columns of numbers of one length, NaN where asleep") from None
-    elif getattr(forecasts, "columns", None) is not None:
-        labels = tuple(str(column) for column in forecasts.columns)
+    elif frames.is_frame(forecasts):
+        labels, forecasts = frames.numbers(forecasts)
     try:
         x = np.array(forecasts, dtype=float, order="C")
     except (TypeError, ValueError):
@@ -131,11 +133,12 @@ def table(forecasts: Any, names: tuple[str, ...]) -> Table:
             raise BadInput("X", x.shape, f"give {len(names)} columns, for {', '.join(names)}")
     if len(set(labels)) != len(labels):
         raise BadInput("X", labels, "give every expert a name of its own")
-    everyone = (*names, *(label for label in labels if label not in names))
+    known = set(names)
+    everyone = (*names, *(label for label in labels if label not in known))
     if labels == everyone:
         return Table(x, everyone)
-    full = np.full((x.shape[0], len(everyone)), math.nan)
-    full[:, [everyone.index(label) for label in labels]] = x
+    full, place = np.full((x.shape[0], len(everyone)), math.nan), {name: j for j, name in enumerate(everyone)}
+    full[:, [place[label] for label in labels]] = x
     return Table(full, everyone)
 
 
@@ -159,9 +162,9 @@ def placed(values: np.ndarray, names: tuple[str, ...], everyone: tuple[str, ...]
     """A widened row over `names` as one over everyone known by now; who was not known then was asleep."""
     if names == everyone:
         return values
-    full = np.full(outside + len(everyone), math.nan)
+    full, place = np.full(outside + len(everyone), math.nan), {name: j for j, name in enumerate(everyone)}
     full[:outside] = values[:outside]
-    full[[outside + everyone.index(name) for name in names]] = values[outside:]
+    full[[outside + place[name] for name in names]] = values[outside:]
     return full
 
 

@@ -24,24 +24,30 @@ def best_mixture(run: Run) -> Mixture:
 
 def plot_weights(run: Run, path: str | None = None) -> Any:
     """Weights over time (stacked) above the mean loss so far; saved when a path is given."""
+    if "weights" not in run.details:
+        raise BadInput("run", "without weights", "let it keep them: run(…, weights=True)")
+    figure = weights_figure(run.certificate.names, run.details["weights"], run.losses, run.weights)  # type: ignore[attr-defined]
+    if path is not None:
+        figure.savefig(path)
+    return figure
+
+
+def weights_figure(names: Any, used: np.ndarray, losses: np.ndarray, importance: np.ndarray | None = None) -> Any:
+    """The picture of some rounds: a row of weights and a loss for each."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("matplotlib", "report") from None
-    if "weights" not in run.details:
-        raise BadInput("run", "without weights", "let it keep them: run(…, weights=True)")
     figure = Figure(figsize=(9, 6), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    rounds = np.arange(1, run.losses.size + 1)
-    counted = rounds if run.weights is None else np.cumsum(run.weights)
-    paid = run.losses if run.weights is None else run.weights * run.losses
+    rounds = np.arange(1, losses.size + 1)
+    counted = rounds if importance is None else np.cumsum(importance)
+    paid = losses if importance is None else importance * losses
     # a thousand columns are all a picture can show
     keep = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), 1000)).astype(int)) if len(rounds) else np.zeros(0, int)
-    top.stackplot(rounds[keep], run.details["weights"][keep].T, labels=run.certificate.names)  # type: ignore[attr-defined]
+    top.stackplot(rounds[keep], used[keep].T, labels=names)
     top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     top.set(ylabel="weight", ylim=(0, 1))
     bottom.plot(rounds, np.cumsum(paid) / np.maximum(counted, 1e-300), color="black")
     bottom.set(xlabel="round", ylabel="mean loss so far")
-    if path is not None:
-        figure.savefig(path)
     return figure

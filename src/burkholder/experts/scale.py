@@ -1,23 +1,27 @@
 """The units that Huber-root and Squint share: rates, offsets and slope limits that never overflow.
 
-A rate is λ_k = 4·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
-(or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1.
+A rate is λ_k = 1024·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
+(or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1. The grid begins far above
+what the first spread asks for, in case it was a large one, and `lead` says where it begins to be of use.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from burkholder.machine.compiling import inlined
+from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = 0, 1, 2  # places in a state's `scale`
+FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
+STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far
+USED = 16  # so many rates from there on are of use: the last makes 1e-4 of the mean spread, and would take 10⁸ rounds to matter
 
 
-@inlined
+@register_jitable
 def centre(x: np.ndarray) -> float:
     """x̄: the mean of the experts that are awake (NaN when none is)."""
     mean, count = math.nan, 0
@@ -28,7 +32,7 @@ def centre(x: np.ndarray) -> float:
     return mean
 
 
-@inlined
+@register_jitable
 def spread(x: np.ndarray) -> float:
     """max_j |x_j − x̄| over the experts that are awake."""
     mean, widest = centre(x), 0.0
@@ -38,19 +42,35 @@ def spread(x: np.ndarray) -> float:
     return widest
 
 
-@inlined
+@register_jitable
 def rate(k: int) -> float:
-    """λ_k = 4·2^{−k}, in units of 1/(L₁h)."""
-    return math.ldexp(4.0, -k)
+    """λ_k = 1024·2^{−k}, in units of 1/(L₁h)."""
+    return math.ldexp(1024.0, -k)
 
 
-@inlined
-def offset(scale: np.ndarray, h: float, yhat: float, xj: float) -> float:
+@register_jitable
+def offset(state: Any, h: float, yhat: float, xj: float) -> float:
     """(L_t/L₁)·(ŷ − x_j)/h: what the rates multiply."""
-    return (scale[LIPSCHITZ] / scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
+    return (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((yhat - xj) / h)
 
 
-@inlined
+@register_jitable
+def lead(state: Any, h: float, rates: int) -> int:
+    """The first rate of use: larger ones would see nothing but the signs of ŷ − x_j, and play a median.
+
+    It follows the mean spread, not the first one. A rate not in use sleeps: its weights stay as they are, and what it missed is
+    in its price.
+    """
+    typical = 1.0
+    if state.scale[SPREAD_ROUNDS] > 0.0:
+        typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((state.scale[SPREADS] / h) / state.scale[SPREAD_ROUNDS])
+    k = 0
+    while k < rates - 1 and rate(k) * typical > STEEPEST:
+        k += 1
+    return k
+
+
+@register_jitable
 def next_limit(limit: float, delta: float) -> float:
     """L_{t+1} when L is unknown: the largest |δ| seen, but at most 2·L_t.
 
@@ -60,13 +80,13 @@ def next_limit(limit: float, delta: float) -> float:
     return abs(delta) if limit == 0.0 else max(limit, min(abs(delta), 2.0 * limit))
 
 
-@inlined
+@register_jitable
 def clip(z: float) -> float:
     """z within ±θ: no weight moves by more than half."""
     return min(max(z, -THETA), THETA)
 
 
-@inlined
+@register_jitable
 def price(wished: float, z: float) -> float:
     """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
 

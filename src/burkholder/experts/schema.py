@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.experts import scale, stream
+from burkholder.experts import beside, scale, stream
 from burkholder.experts.boa import BOA
-from burkholder.experts.dispatch import PER_EXPERT
+from burkholder.experts.dispatch import PER_EXPERT, PER_PAIR
 from burkholder.experts.ewa import EWA
 from burkholder.experts.huber_root import HuberRoot
 from burkholder.experts.ml_poly import GROWTH, LARGEST, UNIT, MLPoly
@@ -35,7 +35,8 @@ from burkholder.learning.schema import (
     whole,
 )
 
-VERSION = 3  # of what `Experts.state_dict` writes
+_BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
+VERSION = 4  # of what `Experts.state_dict` writes
 
 
 def _texts(value: Any) -> bool:
@@ -52,6 +53,7 @@ HEADER = {
     "bound": maybe(positive),
     "lipschitz": maybe(positive),
     "outside": all_of(number),
+    "lanes": lambda value: type(value) is bool,
     "names": _texts,
     "max_pending": limit,
     "tickets": whole,
@@ -65,44 +67,58 @@ _POSITIVE = {
     Squint: ("variance", "scale"),
     HuberRoot: ("scale", "cost", "path", "path_clipped"),
     stream.Tally: ("awake",),
+    beside.Beside: ("noise",),
 }
 _TOTALS = (
-    stream.ROUNDS, stream.STEEPEST, stream.TOO_STEEP, stream.SILENT, stream.ERRORS, stream.SCORED, stream.LOSS_SIZE, stream.WEIGHT,
-    stream.LATE, stream.WIDEST,
+    stream.ROUNDS, stream.STEEPEST, stream.TOO_STEEP, stream.SILENT, stream.LOSS_SIZE, stream.WEIGHT, stream.LATE, stream.WIDEST,
 )  # fmt: skip
 _SUMS = np.array([-schema.LARGEST, -schema.LARGEST, 0.0])  # a sum, its correction, and the sum of sizes
 
 
-def check_state(header: dict[str, Any], arrays: Arrays, state: Any, tally: Any) -> None:
-    """Refuse arrays that are not those of this state and tally (made for no expert at all) with the header's experts."""
-    outside = np.array(header["outside"], dtype=float)
-    columns = len(header["names"]) + len(outside)
-    booked = {**described(tally, columns), "outside": steady(outside)}
+def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
+    """Refuse arrays that are not those of these parts (made for no expert at all) with the header's experts."""
+    state, tally, more = parts
+    first, named = beside.width(more), len(header["names"])
+    columns = first + named
+    booked = described(tally, columns)
     low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
-    low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, 2.0**53
+    low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
-    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain")}
-    parts = {"state": described(state, columns), "tally": booked}
+    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope")}
+    aside = described(more, beside.FIXED + min(named, beside.WIDE) if header["lanes"] else 0)
+    aside["outside"] = steady(more.outside)
+    parts = {"state": described(state, columns), "tally": booked, "beside": aside}
     plays = {key: array for key, array in arrays.items() if key.startswith("pending.")}
     Schema(
-        {f"{part}.{name}": array for part, named in parts.items() for name, array in named.items()},
+        {f"{part}.{name}": array for part, found in parts.items() for name, array in found.items()},
         (
             *((f"state.{wrong}", _within(holds)) for wrong, holds in rules(state)),
             ("tally.totals: rounds that are not whole", lambda a: float(a["tally.totals"][stream.ROUNDS]).is_integer()),
+            ("beside.seen: labels that no stream has", lambda a: _seen(a["beside.seen"], a["tally.totals"])),
         ),
     ).check({key: array for key, array in arrays.items() if key not in plays})
-    _check_plays(header, plays, int(arrays["tally.totals"][stream.ROUNDS]), len(outside))
+    _check_plays(header, plays, int(arrays["tally.totals"][stream.ROUNDS]), first)
+
+
+def _seen(seen: np.ndarray, totals: np.ndarray) -> bool:
+    """Labels are in order, counted, and as large as labels can be."""
+    low, high, labels, errors, scored = seen.tolist()
+    return -LIMIT <= low <= high <= LIMIT and errors >= 0.0 and 0.0 <= scored <= labels == totals[stream.ROUNDS]
 
 
 def _check_plays(header: dict[str, Any], plays: Arrays, rounds: int, outside: int) -> None:
     """What every expert said in plays that wait, NaN where it was asleep."""
-    check_plays(header["pending"], header["tickets"], header["max_pending"], rounds, (number, _texts))
+    check_plays(header["pending"], header["tickets"], header["max_pending"], rounds, (_played, _texts))
     waiting = {f"pending.{id}": len(named) + outside for id, _, _, named in header["pending"]}
     described = {key: Array((size,)) for key, size in waiting.items()}
     Schema(described).check({key: np.where(np.isnan(row), 0.0, row) if row.dtype.kind == "f" else row for key, row in plays.items()})
     for key, row in plays.items():
-        if (np.abs(row[outside:]) > LIMIT).any():
+        if (np.abs(row[outside:]) > LIMIT).any() or (np.abs(row[:outside]) > _BEYOND).any():
             raise BadInput(f"array {key!r}", "forecasts", f"they are at most {LIMIT:g} in size")
+
+
+def _played(value: Any) -> bool:
+    return number(value) and abs(value) <= _BEYOND
 
 
 def described(state: Any, columns: int) -> dict[str, Array]:
@@ -111,6 +127,7 @@ def described(state: Any, columns: int) -> dict[str, Array]:
     for name, array in state._asdict().items():
         if isinstance(array, np.ndarray):
             shape = (*array.shape[:-1], columns) if name in PER_EXPERT[type(state)] else array.shape
+            shape = (*array.shape[:-2], columns, columns) if name in PER_PAIR.get(type(state), ()) else shape
             low = {"low": 0.0} if name in _POSITIVE.get(type(state), ()) else {}
             found[name] = like(array, shape=shape, **low)
     if isinstance(state, HuberRoot):

@@ -38,7 +38,7 @@ def first_alive(state: Squint, x: np.ndarray) -> int:
         h = spread(x)
     k = int(state.alive[0])
     if h > 0.0 and state.scale[LIPSCHITZ] > 0.0 and high > low:
-        width = offset(state.scale, h, high, low)
+        width = offset(state, h, high, low)
         while k < state.rates and rate(k) * width > THETA:
             k += 1
     return k
@@ -81,7 +81,7 @@ def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, 
             continue
         state.clipped[j] += (delta - seen) * (yhat - x[j])
         if moves:
-            z = (seen / limit) * offset(state.scale, h, yhat, x[j])
+            z = (seen / limit) * offset(state, h, yhat, x[j])
             state.gained[j] += z
             state.variance[j] += z * z
     if not state.known:

@@ -1,7 +1,7 @@
 """The rounds of expert advice: forecasts in, prediction out, and the tally that certificates are made of.
 
-Columns are the experts outside the hull first (x̄ + c·running MAE, used for pinball losses), then the
-user's. The same compiled pieces serve one round at a time and whole arrays, so both give the same bits.
+Columns are the experts beside the user's first (`beside.py`), then the user's. The same compiled pieces serve one round at
+a time and whole arrays, so both give the same bits.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burkholder.experts import beside as lanes
+from burkholder.experts.beside import Beside
 from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
 from burkholder.experts.scale import centre
-from burkholder.learning.rounding import add, two_sum
+from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import compiled, inlined, register_jitable
+from burkholder.machine.compiling import compiled, register_jitable
 
 # places in a tally's totals
-ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT, ERRORS, SCORED = range(9)
-LOSS_CARRY, LOSS_SIZE, WEIGHT, WEIGHT_CARRY, LATE, WIDEST = range(9, 15)
+ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT = range(7)
+LOSS_CARRY, LOSS_SIZE, WEIGHT, WEIGHT_CARRY, LATE, WIDEST = range(7, 13)
 SUM, CARRY, SIZE = range(3)  # rows of a tally's sums: the sum, its correction, the sum of the terms' sizes
 LARGEST = 1e304  # weighted losses and gains of one round: larger ones leave the floats when they add up
 
@@ -31,7 +33,7 @@ class Tally(NamedTuple):
     paid: np.ndarray  # (3, experts): loss of each expert, ℓ(ŷ) where it was asleep
     awake: np.ndarray  # (experts,): rounds awake
     gain: np.ndarray  # (3, experts): Σδ(ŷ−x_j), the linearised regret
-    outside: np.ndarray  # the multiples c of the running MAE
+    slope: np.ndarray  # (3, 2): Σδ and Σδŷ, for affine combinations
 
 
 PER_EXPERT[Tally] = ("paid", "awake", "gain")
@@ -56,23 +58,9 @@ class Costs(NamedTuple):
     paid: np.ndarray
 
 
-def start(outside: tuple[float, ...] = ()) -> Tally:
-    """The tally of no round, over the experts outside the hull alone."""
-    d = len(outside)
-    return Tally(np.zeros(15), np.zeros((3, d)), np.zeros(d), np.zeros((3, d)), np.array(outside, dtype=float))
-
-
-@register_jitable
-def widen(tally: Tally, x: np.ndarray, full: np.ndarray) -> None:
-    """x with the experts outside the hull in front, asleep until an error was seen."""
-    m = tally.outside.size
-    mean, error = centre(x), math.nan
-    if tally.totals[SCORED] > 0.0:
-        error = tally.totals[ERRORS] / tally.totals[SCORED]
-    for i in range(m):
-        full[i] = mean + tally.outside[i] * error
-    for i in range(x.size):
-        full[m + i] = x[i]
+def start(columns: int = 0) -> Tally:
+    """The tally of no round, over so many experts."""
+    return Tally(np.zeros(13), np.zeros((3, columns)), np.zeros(columns), np.zeros((3, columns)), np.zeros((3, 2)))
 
 
 @register_jitable
@@ -85,12 +73,13 @@ def play(state: Any, tally: Tally, bound: float, full: np.ndarray) -> float:
 
 
 @register_jitable
-def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> Costs:
+def costs(loss: Any, first: int, full: np.ndarray, yhat: float, y: float) -> Costs:
     """What the round costs ŷ, the plain average of the user's experts, and every expert."""
-    mean = centre(full[outside:])
-    paid = np.empty(full.size)
+    mean = centre(full[first:])
+    paid = np.full(full.size, math.nan)
     for j in range(full.size):
-        paid[j] = math.nan if math.isnan(full[j]) else value(loss, full[j], y)
+        if not math.isnan(full[j]):
+            paid[j] = value(loss, full[j], y)
     average = math.nan if math.isnan(mean) else value(loss, mean, y)
     return Costs(derivative(loss, yhat, y), value(loss, yhat, y), average, paid)
 
@@ -98,97 +87,130 @@ def costs(loss: Any, outside: int, full: np.ndarray, yhat: float, y: float) -> C
 @register_jitable
 def fits(round: Round, cost: Costs) -> bool:
     """Whether the round can be learned without leaving the floats."""
-    x, paid = round.x, cost.paid
     widest, dearest = 1.0, max(1.0, abs(cost.own))
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            widest = max(widest, abs(round.yhat - x[j]))
-            dearest = max(dearest, abs(paid[j]))
-            if math.isnan(paid[j]):
+    for j in range(round.x.size):
+        if not math.isnan(round.x[j]):
+            widest = max(widest, abs(round.yhat - round.x[j]))
+            dearest = max(dearest, abs(cost.paid[j]))
+            if math.isnan(cost.paid[j]):
                 return False
     room = LARGEST / (1.0 + round.weight)  # divisions, which cannot overflow
     return not math.isnan(cost.own) and dearest <= room and 1.0 + widest <= room and abs(cost.delta) <= room / widest
 
 
-@inlined
-def book(sums: np.ndarray, j: int, term: float) -> None:
-    """One more term in the sum of expert j, its correction and the sum of sizes."""
-    sums[SUM, j], lost = two_sum(sums[SUM, j], term)
-    sums[CARRY, j] += lost
-    sums[SIZE, j] += abs(term)
-
-
-def learn(state: Any, tally: Tally, lipschitz: float, round: Round, cost: Costs) -> None:
+def learn(state: Any, tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
     """Learn the round and book it; `cost` is used up."""
-    full, yhat, weight = round.x, round.yhat, round.weight
-    totals, booked, gained = tally.totals, tally.paid, tally.gain
+    full, totals, weight = round.x, tally.totals, round.weight
     delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
     for j in range(full.size):
         paid[j] *= weight
-    update(state, full, yhat, delta, own, paid)
+    update(state, full, round.yhat, delta, own, paid)
     for j in range(full.size):
         awake = not math.isnan(full[j])
         spent = paid[j] if awake else own
-        book(booked, j, spent)
+        add(tally.paid[:, j], SUM, CARRY, spent)
+        tally.paid[SIZE, j] += abs(spent)
         if awake:
-            gap = yhat - full[j]
-            book(gained, j, delta * gap)
+            gap = round.yhat - full[j]
+            term = delta * gap
+            add(tally.gain[:, j], SUM, CARRY, term)
+            tally.gain[SIZE, j] += abs(term)
             tally.awake[j] += 1.0
             totals[WIDEST] = max(totals[WIDEST], (1.0 + weight) * (1.0 + abs(gap)))
     totals[ROUNDS] += 1.0
+    for i, term in enumerate((delta, delta * round.yhat)):
+        add(tally.slope[:, i], SUM, CARRY, term)
+        tally.slope[SIZE, i] += abs(term)
     add(totals, LOSS, LOSS_CARRY, own)
     totals[LOSS_SIZE] += abs(own)
     add(totals, WEIGHT, WEIGHT_CARRY, weight)
-    totals[LAST] = yhat
+    totals[LAST] = round.yhat
     totals[STEEPEST] = max(totals[STEEPEST], abs(delta))
     if abs(delta) > lipschitz:
         totals[TOO_STEEP] += 1.0
     if round.late > 0:
         totals[LATE] += 1.0
-    mean = centre(full[tally.outside.size :])
-    if math.isnan(mean):
+    if math.isnan(cost.average):
         totals[SILENT] += 1.0
         totals[AVERAGE] += own
     else:
         totals[AVERAGE] += weight * cost.average
-        totals[ERRORS] += abs(mean - round.y)
-        totals[SCORED] += 1.0
+    lanes.learn(beside, full, round.y, weight)
 
 
 register_jitable(learn)
 
 
-def settle(state: Any, tally: Tally, loss: Any, lipschitz: float, round: Round) -> bool:
+def settle(state: Any, tally: Tally, beside: Beside, loss: Any, lipschitz: float, round: Round) -> bool:
     """Learn the round and book it; False, and nothing changed, where it would leave the floats."""
-    cost = costs(loss, tally.outside.size, round.x, round.yhat, round.y)
+    cost = costs(loss, lanes.width(beside), round.x, round.yhat, round.y)
     if not fits(round, cost):
         return False
-    learn(state, tally, lipschitz, round, cost)
+    learn(state, tally, beside, lipschitz, round, cost)
     return True
 
 
 register_jitable(settle)
 
 
+def answer(
+    state: Any, tally: Tally, beside: Beside, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray
+) -> None:
+    """ŷ of every row, and the widened rows where `wide` has room for them. Changes nothing."""
+    for t in range(forecasts.shape[0]):
+        full = lanes.widen(beside, forecasts[t])
+        if t < wide.shape[0]:
+            wide[t] = full
+        predictions[t] = play(state, tally, bound, full)
+
+
+register_jitable(answer)
+
+
+def pulls(state: Any, beside: Beside, x: np.ndarray) -> np.ndarray:
+    """The weights that play x, user's experts first, those beside them last."""
+    return np.roll(weights(state, lanes.widen(beside, x)), -lanes.width(beside))
+
+
+class Met(NamedTuple):
+    """A round that was played and, unless it would leave the floats, learned."""
+
+    yhat: float
+    own: float
+    learned: bool
+
+
+def meet(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
+    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
+    full = lanes.widen(beside, x)
+    yhat = play(state, tally, limits[0], full)
+    own = value(loss, yhat, y)
+    return Met(yhat, own, settle(state, tally, beside, loss, limits[1], Round(full, yhat, y, weight, 0)))
+
+
+register_jitable(meet)
+register_jitable(pulls)
+
+
 class Given(NamedTuple):
-    """A stretch of rounds: forecasts, and, each of them or none, targets, weights (none: all 1), where blocks begin (none: each alone)."""
+    """A stretch of rounds: forecasts, targets, the weights of the rounds (none: all 1), where their blocks begin (none: each alone)."""
 
     forecasts: np.ndarray
-    y: np.ndarray = np.empty(0)
-    weight: np.ndarray = np.empty(0)
-    first: np.ndarray = np.empty(0, np.int64)
+    y: np.ndarray
+    weight: np.ndarray
+    first: np.ndarray
 
 
 class Kept(NamedTuple):
-    """What a stretch leaves behind: predictions, losses and, where there is room, the experts' weights and the widened rows."""
+    """What a stretch leaves behind: predictions, losses, the rows as played and, where there is room, the experts' weights."""
 
     predictions: np.ndarray
-    losses: np.ndarray = np.empty(0)
-    used: np.ndarray = np.empty((0, 0))
-    wide: np.ndarray = np.empty((0, 0))
+    losses: np.ndarray
+    wide: np.ndarray
+    used: np.ndarray
 
 
-@inlined
+@register_jitable
 def block_end(first: np.ndarray, start: int, rows: int) -> int:
     """Behind the last row of the block that begins at `start`."""
     stop = start + 1
@@ -197,34 +219,20 @@ def block_end(first: np.ndarray, start: int, rows: int) -> int:
     return stop
 
 
-def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
-    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1.
-
-    Without targets rows are only played, and nothing but `kept` changes. `limits` are those of ŷ and of the slope. The weights that
-    play a row are the user's experts' first, those outside the hull last.
-    """
-    rows, m = given.forecasts.shape[0], tally.outside.size
-    columns = m + given.forecasts.shape[1]
+def sweep(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
+    """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1."""
     start = 0
-    while start < rows:
-        stop = block_end(given.first, start, rows)
-        wide = np.empty((stop - start, columns))
+    while start < given.y.size:
+        stop = block_end(given.first, start, given.y.size)
+        wide = kept.wide[start:stop]
+        answer(state, tally, beside, limits[0], given.forecasts[start:stop], wide, kept.predictions[start:stop])
+        for t in range(start, min(stop, kept.used.shape[0])):
+            kept.used[t] = pulls(state, beside, given.forecasts[t])
         for t in range(start, stop):
-            full = wide[t - start]
-            widen(tally, given.forecasts[t], full)
-            kept.predictions[t] = play(state, tally, limits[0], full)
-            if t < kept.used.shape[0]:
-                pull = weights(state, full)
-                for j in range(columns):
-                    kept.used[t, j] = pull[(j + m) % columns]
-            if t < kept.wide.shape[0]:
-                for j in range(columns):
-                    kept.wide[t, j] = full[j]
-        for t in range(start, min(stop, given.y.size)):
             weight = given.weight[t] if given.weight.size else 1.0
             yhat, y = kept.predictions[t], given.y[t]
             kept.losses[t] = value(loss, yhat, y)
-            if not settle(state, tally, loss, limits[1], Round(wide[t - start], yhat, y, weight, t - start)):
+            if not settle(state, tally, beside, loss, limits[1], Round(wide[t - start], yhat, y, weight, t - start)):
                 return t
         start = stop
     return -1
@@ -233,9 +241,12 @@ def sweep(state: Any, tally: Tally, loss: Any, limits: tuple[float, float], give
 class Loops(NamedTuple):
     """What Python calls, compiled."""
 
+    answer: Any
+    pulls: Any
     learn: Any
     settle: Any
+    meet: Any
     sweep: Any
 
 
-LOOPS = Loops(*(compiled(entry) for entry in (learn, settle, sweep)))
+LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, settle, meet, sweep)))

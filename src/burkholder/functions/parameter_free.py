@@ -3,7 +3,8 @@
 anytime   U = a + L[exp(‖g‖²/(2βL²X²t) − ½H_t) − 1]       ‖x‖ ≤ X; `thm:param_free`, repaired
 printed   the theorem as printed, for a horizon n          refuted: U_0(0) = e^{H_n/2}/√n − 1 > 0
 adaptive  U = a + κ[√(v/D)·exp(‖g‖²/(2βD)) − 1], D = v+L²Σ‖x‖²    any features
-mixture   U = a + κ Σ_k π_k [cosh(λ_k‖g‖)e^{−λ_k²Σδ²‖x‖²} − 1]     any features, adapts to the gradients
+mixture   U = a + κ Σ_k π_k [cosh(λ_k‖g‖)e^{−cλ_k²Σδ²‖x‖²} − 1]     any features, adapts to the gradients; c = 1 through a norm,
+                                                              near ½ per coordinate
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from burkholder import geometries
 from burkholder.errors import BadInput
 from burkholder.functions.base import positive
 from burkholder.functions.linear import Linear
 from burkholder.potentials import Adaptive, Anytime, Mixture, harmonic
+from burkholder.potentials.mixture import SHARP
 
 
 class ParameterFree(Linear):
@@ -64,4 +67,5 @@ class GradientMixture(Linear):
         if atoms != int(atoms) or not 1 <= atoms <= 200:
             raise BadInput("atoms", atoms, "give a whole number from 1 to 200")
         self.options = {"geometry": geometry, "scale": scale, "atoms": int(atoms), "lipschitz": lipschitz}
-        super().__init__("gradient mixture", Mixture(scale, int(atoms)), geometry, "gradient", lipschitz or 1.0)
+        curve = SHARP if isinstance(geometries.get(geometry), geometries.Coordinates) else ()
+        super().__init__("gradient mixture", Mixture(scale, int(atoms), *curve), geometry, "gradient", lipschitz or 1.0)

@@ -46,15 +46,30 @@ class StronglyConvex(BurkholderFunction):
         """M = ρτ₂ + λI."""
         return self.curvature * tau[1] + self.ridge * np.eye(tau[1].shape[-1])
 
+    def inverse(self, tau: Tau) -> np.ndarray:
+        """M⁻¹. Beside features of 1e9 the ridge may be lost in rounding, and M without it has no inverse: no eigenvalue is below λ."""
+        try:
+            return np.linalg.inv(self.matrix(tau))
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(self.curvature * tau[1])
+            return (vectors / (self.ridge + np.maximum(values, 0.0))[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+
+    def solved(self, tau: Tau) -> np.ndarray:
+        """u = M⁻¹τ₁."""
+        try:
+            return np.linalg.solve(self.matrix(tau), tau[0][..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            return (self.inverse(tau) @ tau[0][..., None])[..., 0]
+
     def _log_det(self, tau: Tau) -> np.ndarray:
-        return np.linalg.slogdet(self.matrix(tau) / self.ridge)[1]
+        return np.maximum(np.linalg.slogdet(self.matrix(tau) / self.ridge)[1], 0.0)
 
     def value(self, tau: Tau) -> np.ndarray:
-        u = np.linalg.solve(self.matrix(tau), tau[0][..., None])[..., 0]
+        u = self.solved(tau)
         return 0.5 * np.einsum("...i,...i->...", u, tau[0]) - self.constant * self._log_det(tau)
 
     def magnitude(self, tau: Tau) -> np.ndarray:
-        u = np.linalg.solve(self.matrix(tau), tau[0][..., None])[..., 0]
+        u = self.solved(tau)
         return 0.5 * np.einsum("...i,...i->...", np.abs(u), np.abs(tau[0])) + self.constant * (1.0 + self._log_det(tau))
 
     def linearised(self, w: np.ndarray, tau: Tau) -> np.ndarray:
@@ -70,7 +85,7 @@ class StronglyConvex(BurkholderFunction):
         return np.where(inside, root, end)
 
     def closed_form(self, tau: Tau, x: np.ndarray, bound: float) -> np.ndarray:
-        u = np.linalg.solve(self.matrix(tau), tau[0][..., None])[..., 0]
+        u = self.solved(tau)
         return self.rule(u, np.asarray(x, float), bound)
 
     def bound(self, w: np.ndarray, tau: Tau) -> np.ndarray:

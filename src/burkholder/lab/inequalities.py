@@ -22,7 +22,7 @@ STATEMENTS: dict[str, tuple[str, str]] = {
     "adagrad": ("square function, general increments, coordinates", "Σ_i E|f_i| ≤ 2·Σ_i E√Σδ²x_i²"),
     "parameter-free": ("exponential square", "E exp(‖f‖²/(2βn) − ½H_n) ≤ 1 for ‖x‖ ≤ 1 (the repaired corollary)"),
     "adaptive": ("exponential square, self-normalised", "E √(v/D)·exp(‖f‖²/(2βD)) ≤ 1, D = v + L²Σ‖x‖²"),
-    "mixture": ("mixture of exponentials", "E ∫exp(λf − λ²Σδ²x²)dπ(λ) ≤ 1"),
+    "mixture": ("mixture of exponentials", "E ∫exp(λf − ψ_h(λ)Σδ²x²)dπ(λ) ≤ 1"),
     "smoothness": ("2-smoothness (martingale type 2)", "E‖f‖² ≤ β·L²·E Σ‖x‖²"),
     "experts": ("finite class maximal inequality", "E max_j(−f_j) ≤ ln(d)/η + ½ηL²X²n"),
     "strongly-convex": ("self-normalised log-determinant", "E fᵀM⁻¹f ≤ (L²/ρ)·E ln det(M/λ), M = λI + ρΣzzᵀ"),

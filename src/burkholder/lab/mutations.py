@@ -117,8 +117,10 @@ def _linear(function: Any, less: float, more: float) -> Iterator[Moved]:
         yield "A(w)", less, _promise, SHARP
         return
     if isinstance(potential, Mixture):
-        yield "1 before λ²s", less * CURVED.factor, _state(2), CURVED
-        yield "½ in λ ≤ 1/(2h)", more * CAPPED.factor, _cap, CAPPED
+        tight = potential.flat < 1.0  # then c is what the largest atom needs, no more
+        curved, capped = (SHARP, SHARP) if tight else (CURVED, CAPPED)
+        yield "c before λ²s" if tight else "1 before λ²s", less * curved.factor, _state(2), curved
+        yield "½ in λ ≤ 1/(2h)", more * capped.factor, _cap, capped
         yield "A(w)", less, _promise, SHARP
         return
     yield "1 before Σ(L‖x‖)²" if function.clock == "square" else "1 before Σ(δ‖x‖)²", less, _growth, SHARP

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BadInput, BurkholderError, MissingExtra
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,25 @@ class Certificate:
             "assumptions": [assumption.to_dict() for assumption in self.assumptions],
             "notes": list(self.notes),
         }
+
+    def plot(self, path: str | None = None) -> Any:
+        """Its numbers as bars, a row each: promised, corrected, realised, per round; saved when a path is given."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtra("matplotlib", "report") from None
+        shown = [item for item in self.guarantees if item.value is not None]
+        figure = Figure(figsize=(8, 1.2 + 0.45 * len(shown)), layout="constrained")
+        axes = figure.subplots()
+        names = [item.name if item.comparators in (None, self.comparators) else f"{item.name}, {item.comparators}" for item in shown]
+        colours = ["tab:blue" if item.holds else "lightgrey" for item in shown]
+        axes.barh(names, [(item.value or 0.0) / max(self.rounds, 1) for item in shown], color=colours)
+        axes.axvline(0.0, color="black", linewidth=0.8)
+        axes.invert_yaxis()
+        axes.set(xlabel="regret per round, at most", title=f"{self.learner}, {self.rounds:,} rounds\nagainst {self.comparators}")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
 
     def __str__(self) -> str:
         lines = [f"{self.learner}, {self.loss} loss, {self.rounds:,} rounds"]

@@ -38,8 +38,8 @@ def named_learner(name: str, loss: Any, options: dict[str, Any] | None = None, i
     >>> named_learner("auto", "pinball", {"quantle": 0.9})
     Traceback (most recent call last):
         ...
-    burkholder.errors.BadInput: option = 'quantle=0.9' cannot be used: did you mean 'quantile'? Options: full_features, \
-high, low, max_pending, quantile
+    burkholder.errors.BadInput: option = 'quantle=0.9' cannot be used: did you mean 'quantile'? Options: effort, \
+full_features, high, low, max_pending, quantile
     """
     given = dict(options or {})
     if name == AUTO:

@@ -12,6 +12,8 @@ from typing import Any
 
 from burkholder.errors import BadInput
 
+DEEPEST = 64  # products of more factors are no tree that anybody grows
+
 
 class Parity:
     """All products of at most `degree` distinct features, the empty product 1 included.
@@ -21,8 +23,8 @@ class Parity:
     """
 
     def __init__(self, degree: int = 2, most: int = 200_000) -> None:
-        if degree != int(degree) or degree < 0:
-            raise BadInput("degree", degree, "give a whole number ≥ 0")
+        if not 0 <= degree <= DEEPEST or degree != int(degree):
+            raise BadInput("degree", degree, f"give a whole number from 0 to {DEEPEST}")
         self.degree, self.most = int(degree), int(most)
 
     def __call__(self, x: Any) -> dict[str, float]:

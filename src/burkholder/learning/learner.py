@@ -183,9 +183,10 @@ class Learner(OnlineLearner):
 
     def _advance(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         predictions = self.state.run(table, targets, weights, self.loss, self.bound, self.ledger)
-        new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
-        self.rows.keep(table.kind, table.length, new)
-        self._forget_names(new)
+        if table.rows:  # no rows have no kind
+            new = tuple(key for key in table.new if key not in self.rows.names and key not in self.rows.far)
+            self.rows.keep(table.kind, table.length, new)
+            self._forget_names(new)
         return predictions
 
     def _predict_many(self, table: Table) -> np.ndarray:
@@ -203,6 +204,11 @@ class Learner(OnlineLearner):
                 if undo is not None:
                     undo()
                 raise
+
+    def predict_batch(self, indptr: Any, indices: Any, values: Any) -> np.ndarray:
+        """The prediction for each of some rows in compressed form (scipy's CSR arrays). Changes nothing."""
+        with self._lock:
+            return self._predict_many(self.rows.compressed(indptr, indices, values))
 
     # --- what it knows of itself -------------------------------------------------------------------------
     @property

@@ -158,7 +158,23 @@ class OnlineLearner(ABC):
         """
         with self._lock:
             table = self._table(X)
-            return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
+            return self._recorded(table, self._targets(y, table.rows), self._weights(weight, table.rows), trace)
+
+    def learn_many(self, X: Any, y: Any, weight: Any = None) -> Any:
+        """Every row in turn, as `run`, all of it or nothing; only the progressive predictions are told."""
+        with self._lock:
+            table = self._table(X)
+            targets, weights = self._targets(y, table.rows), self._weights(weight, table.rows)
+            undo = self._undo()
+            try:
+                return self._run(table, targets, weights).predictions
+            except BaseException:
+                undo()
+                raise
+
+    def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
+        """The importance of every round, checked; None: all count once."""
+        return checked_weights(weight, rows)
 
     def _recorded(self, table: Any, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
         n = table.rows
@@ -191,6 +207,19 @@ class OnlineLearner(ABC):
             trace={key: np.array([note[key] for note in notes]) for key in (notes[0] if notes else ())},
             details=details,
         )
+
+    # --- pictures --------------------------------------------------------------------------------------------
+    def plot_importances(self, count: int = 15, path: str | None = None) -> Any:
+        """The features that matter most: how far each moves the prediction, or where that is not known, its weight."""
+        from burkholder.learning.runs import importance_figure
+
+        ask = getattr(self, "importances", None) or getattr(self, "weights", None)
+        if ask is None:
+            raise BadInput("learner", type(self).__name__, "it tells neither importances nor weights")
+        figure = importance_figure(ask(), count, "importance" if hasattr(self, "importances") else "weight")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
 
     # --- copies ----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What a user may hand in as x, brought to one form: indices and values. One way of reading for every learner.
 
 A vector (list, array), a sparse row (tuple of indices and values, or a 1 × d scipy matrix), or a dict of named
-features, in which text becomes an indicator and a missing value a feature of its own (`naming`). A learner keeps to
+features, in which text becomes an indicator, a missing value a feature of its own (`naming`), a moment its hour, weekday, month and
+trend (`dates`). A data frame is its rows as such dicts (`frames`). A learner keeps to
 the kind it saw first; vectors keep their length, names may appear at any time. What is read is copied: nothing
 that happens to x afterwards changes it.
 """
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.learning import dates, frames
 from burkholder.learning.naming import indicator, is_missing, missing
 
 INTERCEPT = "(intercept)"
@@ -139,14 +141,18 @@ class Rows:
 
     # --- many rows -----------------------------------------------------------------------------------------
     def table(self, X: Any, argument: str = "X") -> Table:
-        """The rows of a matrix (dense or sparse), a data frame of numbers, or a list of rows. Nothing is stored.
+        """The rows of a matrix (dense or sparse), a data frame, or a list of rows. Nothing is stored.
 
         Finite values are the caller's to check, unless the rows are dicts.
         """
-        if self.source is not None and not (isinstance(X, (list, tuple)) and all(isinstance(x, Mapping) for x in X)):
-            self.source.row(X)  # refuses a bare matrix
-        if hasattr(X, "to_numpy"):
-            X = X.to_numpy()
+        if self.source is not None:
+            if frames.is_frame(X):
+                X = frames.dicts(X)
+            elif not (isinstance(X, (list, tuple)) and all(isinstance(x, Mapping) for x in X)):
+                self.source.row(X)  # refuses a bare matrix
+        if frames.is_frame(X):
+            self.check_kind("names")
+            return self._framed(frames.columns(X, argument))
         if hasattr(X, "tocsr") and hasattr(X, "nnz"):
             matrix = X.tocsr()
             kind = "vector" if self.kind == "vector" else "sparse"
@@ -193,6 +199,21 @@ class Rows:
         if self.intercept:
             starts, where, numbers = _with_constant(starts, where, numbers)
         return Table(starts, where, numbers, kind, length, new)
+
+    def _framed(self, found: frames.Columns) -> Table:
+        """A data frame: its features column by column, put in order row by row."""
+        places, new = self._find(self.names, found.features, 0)
+        rows, which, numbers = (
+            np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (found.row, found.which, found.value)
+        )
+        if self.intercept:  # the constant last, as with dicts
+            rows, numbers = np.append(rows, np.arange(found.rows)), np.append(numbers, np.ones(found.rows))
+            where = np.append(places[which.astype(np.int64)] if len(which) else which, np.zeros(found.rows, np.int64))
+        else:
+            where = places[which.astype(np.int64)] if len(which) else which.astype(np.int64)
+        order = np.argsort(rows, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows.astype(np.int64), minlength=found.rows))])
+        return Table(indptr, where[order].astype(np.int64), numbers[order].astype(float), "names", None, new)
 
     def _listed(self, X: Any, argument: str) -> Table:
         """A list of dicts or of sparse rows."""
@@ -289,7 +310,12 @@ def _named(x: Mapping[Any, Any]) -> Row:
             try:
                 number = float(value)
             except (TypeError, ValueError, OverflowError):
-                raise BadInput(f"x[{name!r}]", value, "give a number, text, or None where there is no value") from None
+                if not dates.is_moment(value):
+                    raise BadInput(f"x[{name!r}]", value, "give a number, text, a date, or None where there is no value") from None
+                for feature, number in dates.named(name, value):
+                    names.append(feature)
+                    numbers.append(number)
+                continue
             if not abs(number) <= LARGEST:
                 raise BadInput(f"x[{name!r}]", value, "give finite numbers of size at most 1e150")
         names.append(name)

@@ -77,3 +77,21 @@ def moment(certificate: Certificate) -> dict[str, float]:
         "corrected": number("corrected regret"),
         "realised": number("realised regret"),
     }
+
+
+def importance_figure(found: Any, count: int, label: str) -> Any:
+    """Numbers by feature as bars, the largest first."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("matplotlib", "report") from None
+    items = (
+        found.items() if isinstance(found, dict) else ((f"feature {k}", value) for k, value in enumerate(np.asarray(found, float).tolist()))
+    )
+    top = sorted(items, key=lambda pair: -abs(pair[1]))[:count]
+    figure = Figure(figsize=(8, 1.0 + 0.3 * len(top)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh([str(name) for name, _ in top], [value for _, value in top])
+    axes.invert_yaxis()
+    axes.set(xlabel=label)
+    return figure

@@ -13,19 +13,22 @@ from burkholder.learning import ledger
 from burkholder.learning.feature_maps import Parity
 from burkholder.learning.ledger import ROUNDS
 from burkholder.learning.rows import DIRECT, LARGEST, TOP, Row, Rows, check_finite
-from burkholder.learning.schema import LARGEST as NUMBERS
 from burkholder.learning.schema import (
+    COUNTED,
+    SUMMED,
     Array,
     Schema,
     all_of,
     check_header,
     check_plays,
+    feature,
     limit,
     maybe,
     name,
     names,
     number,
     one_of,
+    size,
     text,
     truth,
     whole,
@@ -101,10 +104,10 @@ _COUNTS = [ledger.ROUNDS, ledger.ERRORS, ledger.STEEP, ledger.LARGE, ledger.CAPP
 
 def check_book(book: Arrays, own: bool) -> None:
     """The ledger: sums of sizes, and numbers of rounds; a loss of one's `own` may be below 0."""
-    low, high = np.zeros(ledger.SLOTS), np.full(ledger.SLOTS, NUMBERS)
-    low[ledger.LOSS_LOW] = -NUMBERS
-    low[ledger.LOSS] = -NUMBERS if own else 0.0
-    high[_COUNTS] = 2.0**53
+    low, high = np.zeros(ledger.SLOTS), np.full(ledger.SLOTS, SUMMED)
+    low[ledger.LOSS_LOW] = -SUMMED
+    low[ledger.LOSS] = -SUMMED if own else 0.0
+    high[_COUNTS] = COUNTED
 
     def counted(a: Any) -> bool:
         counts = a["ledger"][_COUNTS]
@@ -118,10 +121,20 @@ def check_book(book: Arrays, own: bool) -> None:
     Schema({"ledger": Array((ledger.SLOTS,), low=low, high=high)}, rules).check(book)
 
 
-def check_numbers(certificate: Any) -> None:
-    """Refuse a learner whose certificate is no statement: its potential and the three numbers must be numbers, and in order."""
+def check_statement(certificate: Any) -> None:
+    """Refuse a learner that could not say what it lost: rounds, loss and potential must be numbers."""
     if certificate.potential is not None and math.isnan(certificate.potential):
-        raise BadInput("potential", certificate.potential, "these sums are of no stream: the potential of them is not a number")
+        raise BadInput("potential", certificate.potential, "these sums are of no stream")
+    least = -math.inf if certificate.loss == "custom" else 0.0  # a loss of one's own may be below 0
+    told = {"cumulative loss": certificate.cumulative_loss, "mean loss": certificate.mean_loss if certificate.weight else 0.0}
+    for key, said in told.items():
+        if not (least <= said < math.inf or (key == "mean loss" and certificate.rounds == 0)):
+            raise BadInput(key, said, "these sums are of no stream")
+
+
+def check_numbers(certificate: Any) -> None:
+    """Refuse a learner whose certificate is no statement: the three numbers must be numbers, and in order."""
+    check_statement(certificate)
     try:
         told = certificate.realised(), certificate.corrected(), certificate.bound()
     except BadInput:
@@ -177,7 +190,7 @@ _LEARNER = {
     "pending": lambda value: type(value) is list,
     "parts": limit,
 }
-_PENDING = (number, number, lambda value: type(value) is dict)
+_PENDING = (number, lambda value: size(value) and value <= LARGEST, lambda value: type(value) is dict)
 
 
 def _strategy_options(value: Any) -> bool:
@@ -196,7 +209,9 @@ def _described(header: dict[str, Any], arrays: Arrays) -> None:
     check_plays(header["pending"], header["tickets"], header["max_pending"], int(arrays["ledger"][ROUNDS]), _PENDING)
     described = {}
     for id, _, _, _, words in header["pending"]:
-        check_header(words, {"kind": one_of("names"), "names": all_of(name)} if "names" in words else {"kind": one_of("vector", "sparse")})
+        check_header(
+            words, {"kind": one_of("names"), "names": all_of(feature)} if "names" in words else {"kind": one_of("vector", "sparse")}
+        )
         described[f"pending.{id}"] = Array((f"row {id}",), low=-LARGEST, high=LARGEST)
         if words["kind"] != "names":
             described[f"pending.{id}.indices"] = Array((f"row {id}",), "<i8", low=0)

@@ -21,6 +21,8 @@ Arrays = Mapping[str, np.ndarray]
 # the types of numbers that a file may hold
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 LARGEST = float(np.finfo(np.float64).max)
+COUNTED = 2.0**52  # no learner is older: one more round is still counted
+SUMMED = 1e307  # of losses: no stream comes so far, and one round more does not overflow
 
 
 class Array(NamedTuple):
@@ -54,7 +56,7 @@ def index(shape: tuple[int | str, ...], below: int, dtype: str = "<i8", none: bo
     return Array(shape, dtype, low=-1 if none else 0, high=below - 1)
 
 
-def count(shape: tuple[int | str, ...] = (), dtype: str = "<i8", most: float = 2**53) -> Array:
+def count(shape: tuple[int | str, ...] = (), dtype: str = "<i8", most: float = COUNTED) -> Array:
     """Numbers of things."""
     return Array(shape, dtype, low=0, high=most, whole=True)
 
@@ -131,8 +133,8 @@ def number(value: Any) -> bool:
 
 
 def whole(value: Any) -> bool:
-    """A whole number from 0 to 2⁵³."""
-    return type(value) is int and 0 <= value <= 2**53
+    """A whole number from 0 to 2⁵²."""
+    return type(value) is int and 0 <= value <= COUNTED
 
 
 def positive(value: Any) -> bool:
@@ -166,6 +168,11 @@ def maybe(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
 def all_of(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """A list of that."""
     return lambda value: type(value) is list and all(kind(item) for item in value)
+
+
+def feature(value: Any) -> bool:
+    """What may name a feature of a `Learner` that is stored: text, or a whole number."""
+    return type(value) in (str, int, bool)
 
 
 def name(value: Any) -> bool:

@@ -96,6 +96,18 @@ def label(loss: Any, y: Any, bound: float = math.inf) -> float:
     return number
 
 
+def probability(loss: Any, yhat: float) -> float:
+    """The probability of the label 1 at a prediction that is its log-odds.
+
+    >>> probability(Logistic(), 0.0)
+    0.5
+    """
+    if not loss.odds:
+        raise BadInput("loss", name(loss), "probabilities need the logistic loss")
+    e = math.exp(-abs(yhat))
+    return 1.0 / (1.0 + e) if yhat > 0 else e / (1.0 + e)
+
+
 __all__ = [
     "LOSSES",
     "Absolute",
@@ -114,5 +126,6 @@ __all__ = [
     "label",
     "name",
     "parameters",
+    "probability",
     "value",
 ]

@@ -20,7 +20,7 @@ from burkholder.matrix import schema, weights
 from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
-from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes
+from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes, refuse_twin, twin_of
 from burkholder.matrix.inputs import played_number
 from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
 from burkholder.matrix.scale import Scale
@@ -105,7 +105,10 @@ class MatrixCompletion(OnlineLearner):
         return super().play(_pair(x, column))
 
     def _read(self, x: Any) -> tuple[Id, Id]:
-        return checked_pair(x)
+        row, column = checked_pair(x)
+        refuse_twin("row", row, self._rows)
+        refuse_twin("column", column, self._columns)
+        return row, column
 
     def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
         i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)
@@ -203,6 +206,7 @@ class MatrixCompletion(OnlineLearner):
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise BadInput("k", k, "ask for at least one column")
         row = checked_id("row", row)
+        refuse_twin("row", row, self._rows)
         with self._lock:
             i, graph = self._rows.get(row, -1), self.engine.graph
             rated: set[int] = set()
@@ -215,6 +219,23 @@ class MatrixCompletion(OnlineLearner):
             scores = self.scale.rating(self.engine.row(i, np.array([node for _, node in candidates], np.int64)))
         best = np.argsort(-scores, kind="stable")[:k]
         return [(candidates[b][0], float(scores[b])) for b in best]
+
+    @property
+    def known_rows(self) -> list[Id]:
+        """The ids of the rows seen, in the order they came."""
+        return list(self._rows)
+
+    def spelled(self, row: Id) -> Id:
+        """A row's id as the ratings had it: 7 and "7" are different ids, and a text may stand for either.
+
+        >>> movies = MatrixCompletion()
+        >>> movies.update(7, "alien", 5)
+        >>> movies.spelled("7")
+        7
+        """
+        if row not in self._rows and (twin := twin_of(row)) in self._rows:
+            return twin
+        return row
 
     # -- what it can say of itself ------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.experts.huber_root import HuberRoot
 from burkholder.matrix import bet, bias, graph, stream, tangent
+from burkholder.matrix.consistency import check_rate, check_trace
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.workspace import Workspace
 
@@ -103,3 +105,13 @@ class BiasTangentBet:
         self.graph = graph.Graph(**part("graph"))
         self.bias = bias.Bias(**part("bias"), experts=HuberRoot(**experts, known=known))
         self.scalars, self.log_wealth = np.array(arrays["scalars"]), np.array(arrays["log_wealth"])
+        if self.graph.nodes:
+            self._check(float(arrays["totals"][0]))
+
+    def _check(self, rounds: float) -> None:
+        """Refuse what no stream of so many rounds leaves behind."""
+        rate, ceiling = float(self.scalars[tangent.RATE]), float(self.scalars[tangent.CEILING])
+        H, diagonal = graph.to_sparse(self.graph, 1.0, 0.0), self.graph.diagonal[: self.graph.nodes]
+        most = max(math.sqrt(math.log(self.graph.nodes) / ceiling), 0.0) if ceiling > tangent.LIPSCHITZ**2 else tangent.CAP
+        check_rate(rate, min(most, tangent.CAP), float(diagonal.max()), ceiling)
+        check_trace(float(self.scalars[tangent.LOG_TRACE]), rate, rate * rate, H, diagonal, rounds * (0.1 if self.fast else self.tol))

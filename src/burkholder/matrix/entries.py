@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from burkholder import losses
 from burkholder.matrix import graph, rules, sign_flip
+from burkholder.matrix.consistency import check_anchor, check_given, check_rate, check_trace
 from burkholder.matrix.gradient import Gradient, collected, from_graph
-from burkholder.matrix.sign_flip import DOUBLING
+from burkholder.matrix.sign_flip import DOUBLING, LOWERING
 from burkholder.matrix.sign_flip_certificate import Ledger, own_radius, promise
 from burkholder.matrix.workspace import Workspace
 
@@ -139,9 +141,24 @@ class SignFlipEntries:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over what `arrays` gave."""
+        check_given(self.rule, arrays["rates"], self.rates)
         self.graph = graph.Graph(**{key[6:]: np.array(value) for key, value in arrays.items() if key.startswith("graph.")})
         for key in ("rates", "log_trace", "anchor", "scalars", "steps"):
             setattr(self, key, np.array(arrays[key]))
         if self.rule.kind == DOUBLING:
             i, j, slopes = (np.array(arrays[key]) for key in SLOPES)
             self._history = [(i, j, slopes)]
+        self._check(float(arrays["totals"][0]))
+
+    def _check(self, rounds: float) -> None:
+        """Refuse what no stream of so many rounds leaves behind."""
+        if not self.graph.nodes:
+            return
+        rule, H, diagonal = self.rule, graph.to_sparse(self.graph, 1.0, 0.0), self.graph.diagonal[: self.graph.nodes]
+        check_anchor(self.log_trace, self.anchor)
+        if rule.kind in (DOUBLING, LOWERING):
+            ceiling = float(self.scalars[sign_flip.CEILING])
+            most = sign_flip.optimal_rate(rule, ceiling, self.graph.nodes) if ceiling > 0.0 else math.inf
+            check_rate(float(self.rates[0]), most, self.top, ceiling)
+        for rate, log_trace in zip(self.rates.tolist(), self.log_trace.tolist()):
+            check_trace(log_trace, rate, 0.5 * (rate * rule.lipschitz) ** 2, H, diagonal, rule.tol * rounds)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from burkholder.errors import BadInput
 from burkholder.learning.rounding import SUBNORMAL, UNIT, lost, more
 from burkholder.matrix import sign_flip
+from burkholder.matrix.consistency import check_anchor, check_given, check_rate, check_square, check_trace
 from burkholder.matrix.gradient import Gradient, from_matrix
 from burkholder.matrix.inputs import Factors, Row
 from burkholder.matrix.norms import frobenius
@@ -68,7 +69,11 @@ class GeneralEngine:
 
     def _exact_log_trace(self, rate: float) -> float:
         A = self.exponent(rate)
-        return float(potential.log_trace_exp(A if isinstance(A, np.ndarray) else A.toarray()))
+        if isinstance(A, np.ndarray):
+            return float(potential.log_trace_exp(A))
+        met = np.flatnonzero(np.diff(A.indptr))  # elsewhere A is 0, and adds 1 to the trace
+        rest = self.dimension - len(met)
+        return float(np.logaddexp(potential.log_trace_exp(A[met][:, met].toarray()), math.log(rest) if rest else -math.inf))
 
     def _potential(self) -> float:
         return float(sign_flip.potential(self.rule, self.rates, self.masses, self.log_trace, self.dimension))
@@ -85,6 +90,8 @@ class GeneralEngine:
             M = M + self._square(extra)
         if isinstance(M, np.ndarray):
             return float(potential.largest(M))
+        if not M.data.any():
+            return 0.0
         from scipy.sparse.linalg import eigsh
 
         start = np.ones(self.dimension)
@@ -265,6 +272,7 @@ class GeneralEngine:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Take over what `arrays` gave."""
+        check_given(self.rule, arrays["rates"], self.rates)
         for name in ("rates", "log_trace", "anchor", "scalars"):
             setattr(self, name, np.array(arrays[name]))
         self.top, self.widest = (float(size) for size in arrays["sizes"])
@@ -276,3 +284,15 @@ class GeneralEngine:
 
                 parts = tuple(np.array(arrays[f"{name}.{part}"]) for part in ("data", "indices", "indptr"))
                 setattr(self, name, csr_matrix(parts, shape=getattr(self, name).shape))
+        self._check(float(arrays["totals"][0]))
+
+    def _check(self, rounds: float) -> None:
+        """Refuse what no stream of so many rounds leaves behind."""
+        check_anchor(self.log_trace, self.anchor)
+        if self.rule.kind in (DOUBLING, LOWERING):
+            ceiling = float(self.scalars[CEILING])
+            check_rate(float(self.rates[0]), self._optimal(ceiling) if ceiling > 0.0 else math.inf, 0.0, ceiling)
+        check_square(self.M, self.top)
+        diagonal = np.asarray(self.M.diagonal(), float)
+        for rate, log_trace in zip(self.rates.tolist(), self.log_trace.tolist()):
+            check_trace(log_trace, rate, self.damping(rate), self.H, diagonal, self.rule.tol * rounds)

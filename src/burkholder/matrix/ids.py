@@ -55,6 +55,23 @@ def checked_id(argument: str, value: Any) -> Id:
     return int(value)
 
 
+def twin_of(value: Id) -> Id:
+    """The id that looks the same and is another: 7 for "7", "7" for 7; others are their own.
+
+    >>> twin_of("7"), twin_of(7), twin_of("07"), twin_of("ann")
+    (7, '7', '07', 'ann')
+    """
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.lstrip("-").isdigit() and str(int(value)) == value else value
+    return str(value)
+
+
+def refuse_twin(argument: str, value: Id, known: Mapping[Id, int]) -> None:
+    """An id never seen whose twin was: most often the same thing was meant, and nobody should have to find out by bad predictions."""
+    if value not in known and (twin := twin_of(value)) != value and twin in known:
+        raise BadInput(argument, value, f"the ratings so far have {twin!r}; ids {value!r} and {twin!r} are different, keep to one kind")
+
+
 def checked_pair(x: Any) -> tuple[Id, Id]:
     """(row, column) from a pair; ids are never pairs themselves, so two ids and one pair cannot be confused."""
     if not isinstance(x, (tuple, list)) or len(x) != 2:

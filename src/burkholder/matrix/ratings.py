@@ -79,25 +79,70 @@ def _time(text: str) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
-def _places(header: list[str]) -> tuple[int, int, int, int | None]:
-    """Where row, column, rating and time stand: by name where the header tells, else in this order."""
+def _places(path: str, header: list[str], said: dict[str, str | None], rated: bool = True) -> tuple[int, int, int, int | None]:
+    """Where row, column, rating and time stand: as said, or by their usual names; a table that has neither is not one of ratings."""
     names = [name.strip().strip('"').lower().replace(" ", "_") for name in header]
+    plain = [name.strip().strip('"') for name in header]
 
-    def find(known: tuple[str, ...], position: int | None) -> int | None:
-        return next((k for k, name in enumerate(names) if name in known), position)
+    def find(role: str, known: tuple[str, ...]) -> int | None:
+        name = said.get(role)
+        if name is None:
+            return next((k for k, lowered in enumerate(names) if lowered in known), None)
+        if name not in plain:
+            raise BadInput(role, name, f"no column {name!r} in {path}. Columns: {', '.join(plain)}")
+        return plain.index(name)
 
-    row, column, rating = find(ROW_NAMES, 0), find(COLUMN_NAMES, 1), find(RATING_NAMES, 2)
-    assert row is not None and column is not None and rating is not None
+    row, column = find("row", ROW_NAMES), find("column", COLUMN_NAMES)
+    rating = find("rating", RATING_NAMES) if rated else -1
+    free = [k for k in range(min(3, len(names))) if k not in (row, column, rating)]
+    found = sum(place is not None for place in (row, column, rating if rated else None))
+    if found < 2 - (not rated) or len(names) < 2 + rated:
+        told = "--row, --column and --rating" if rated else "row and column"
+        raise BadInput("ratings", path, f"its columns ({', '.join(plain[:10])}) are not those of ratings: say which with {told}")
+    row, column, rating = (free.pop(0) if place is None else place for place in (row, column, rating))
     if len({row, column, rating}) < 3:
-        row, column, rating = 0, 1, 2
-    return row, column, rating, find(TIME_NAMES, None)
+        raise BadInput("ratings", path, "row, column and rating must be three columns")
+    return row, column, rating, find("time", TIME_NAMES)
 
 
-def read_ratings(path: str | Path, time_order: bool = True) -> Ratings:
+def read_pairs(path: str | Path) -> tuple[list[str], list[str]]:
+    """The ids of a file of pairs, in its order; ratings and times may be there and are not read."""
+    name = str(path)
+    rows, columns = [], []
+    with _opened(name) as stream:
+        lines = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+        places, delimiter, first = (0, 1), None, True
+        for number, line in lines:
+            delimiter = _delimiter(line) if first else delimiter
+            fields = _split(line, delimiter)
+            if first:
+                first = False
+                lowered = {field.lower().replace(" ", "_") for field in fields}
+                if lowered & {*ROW_NAMES, *COLUMN_NAMES}:
+                    places = _places(name, fields, {}, rated=False)[:2]
+                    continue
+            if len(fields) <= max(places):
+                raise BadLine(name, number, "expected a row and a column")
+            rows.append(fields[places[0]])
+            columns.append(fields[places[1]])
+    if not rows:
+        raise BadInput("path", name, "it holds no pair")
+    return rows, columns
+
+
+def read_ratings(
+    path: str | Path,
+    time_order: bool = True,
+    row: str | None = None,
+    column: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+) -> Ratings:
     """Every rating of a file; in time order (ties as in the file) if each line has a time.
 
     Without a header the columns are row, column, rating and, if there is a fourth, time.
     """
+    said = {"row": row, "column": column, "rating": rating, "time": time}
     name = str(path)
     entries: list[tuple[str, str, float, float | None]] = []
     with _opened(name) as stream:
@@ -110,8 +155,10 @@ def read_ratings(path: str | Path, time_order: bool = True) -> Ratings:
         places: tuple[int, int, int, int | None] = (0, 1, 2, 3 if len(fields) > 3 else None)
         if len(fields) < 3:
             raise BadLine(name, first[0], "expected at least row, column and rating")
-        if _number(fields[2]) is None:
-            places = _places(fields)
+        if _number(fields[2]) is None or any(said.values()):
+            places = _places(name, fields, said)
+        elif any("." in field and _number(field) is not None for field in fields[:2]):
+            raise BadLine(name, first[0], f"{fields[0]!r} and {fields[1]!r} are no ids: a file of ratings has row, column and rating")
         else:
             entries.append(_entry(name, *first, delimiter, places))
         entries += [_entry(name, number, line, delimiter, places) for number, line in lines]

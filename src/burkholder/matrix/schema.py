@@ -11,7 +11,9 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.experts import schema as experts
 from burkholder.learning.schema import (
+    COUNTED,
     LARGEST,
+    SUMMED,
     Array,
     Arrays,
     Schema,
@@ -196,8 +198,11 @@ def _id(value: Any) -> bool:
 
 
 def _totals(size: int) -> Array:
-    """Rounds, and sums of losses."""
-    return Array((size,), low=0.0, high=np.array([2.0**53] + [LARGEST] * (size - 1)))
+    """Rounds, and sums of losses; of a MatrixLearner rounds, loss and the last round's steps."""
+    high = np.array([COUNTED] + [SUMMED] * (size - 1))
+    if size == 3:
+        high[2] = COUNTED
+    return Array((size,), low=0.0, high=high)
 
 
 def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
@@ -250,6 +255,8 @@ def _check_entries(header: dict[str, Any], arrays: Arrays, sides: np.ndarray, to
         ends = {f"slopes.{end}": Array(("slopes",), "<i8", low=0, high=nodes - 1) for end in ("row", "column")}
         listed |= {**ends, "slopes.value": Array(("slopes",), low=-HUGE, high=HUGE)}
         rules += (("slopes.row: not from rows to columns", lambda a: _from_rows(a, sides)),)
+    if totals == 4:  # ratings weigh 1 each
+        rules += (("graph.diagonal: more than were rated", lambda a: a["graph.diagonal"].max(initial=0.0) <= a["totals"][0]),)
     Schema(listed, (*rules, *_rates("graph.weight"))).check(arrays)
 
 

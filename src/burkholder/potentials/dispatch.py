@@ -53,8 +53,8 @@ def formulas(
 ) -> Callable[[type], type]:
     """Attach scalar formulas and traits to a record: f itself, and what the strategies and property 2° need of it.
 
-    `atom(g, s, rate)` may be given where the slope is scale/atoms times its sum over the rates of the living atoms: a
-    plain formula without branches, which loops over atoms then run as vector code.
+    `atom(p, g, s, rate, unit)` may be given where the slope is scale/atoms times its sum over the rates of the living atoms, `unit`
+    being one over the largest of them: a plain formula without branches, which loops over atoms then run as vector code.
     """
 
     def attach(kind: type) -> type:
@@ -99,9 +99,9 @@ def slope(p: Any, g: float, s: float, top: float, dead: float) -> float:
     return _SLOPES[type(p)](p, g, s, top, dead)
 
 
-def atom(p: Any, g: float, s: float, rate: float) -> float:
+def atom(p: Any, g: float, s: float, rate: float, unit: float) -> float:
     """One atom's part of the slope at g ≥ 0."""
-    return _ATOMS[type(p)](g, s, rate)
+    return _ATOMS[type(p)](p, g, s, rate, unit)
 
 
 def has_gap(p: Any) -> bool:
@@ -141,10 +141,9 @@ def _compiled_slope(p, g, s, top, dead):
 
 
 @overload(atom)
-def _compiled_atom(p, g, s, rate):
-    if isinstance(p, types.BaseNamedTuple) and p.instance_class in _ATOMS:  # type: ignore[attr-defined]
-        formula = _ATOMS[p.instance_class]  # type: ignore[attr-defined]
-        return lambda p, g, s, rate: formula(g, s, rate)
+def _compiled_atom(p, g, s, rate, unit):
+    if isinstance(p, types.BaseNamedTuple):
+        return _ATOMS.get(p.instance_class)  # type: ignore[attr-defined]
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import optimize, sparse
 
 from burkholder import losses
 from burkholder.losses import dispatch
+from burkholder.losses.batch import values
 from burkholder.machine.compiling import compiled
 
 
@@ -28,12 +30,18 @@ def charged(loss: Any, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> t
     return float(_charged(loss, np.ascontiguousarray(yhat, float), y, weight, slope)), slope
 
 
+def each(loss: Any, yhat: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """ℓ(ŷ_t, y_t) of every row."""
+    return values(loss, np.ascontiguousarray(yhat, float), y)
+
+
 def best_constant(loss: Any, y: np.ndarray, weight: np.ndarray) -> float:
     """min over c of Σ weight·ℓ(c, y)."""
     if not len(y) or weight.sum() <= 0.0:
         return 0.0
     if losses.is_classification(loss):
         low, high = -40.0, 40.0
+        y, weight = np.array([-1.0, 1.0]), np.array([weight[y < 0.0].sum(), weight[y > 0.0].sum()])
     else:
         low, high = float(y.min()), float(y.max())
     for _ in range(80):  # the derivative is monotone
@@ -52,9 +60,9 @@ def best_linear(
     weight: np.ndarray,
     box: float | None = None,
     ball: float | None = None,
-    start: np.ndarray | None = None,
+    seconds: float = math.inf,
 ) -> tuple[np.ndarray, float]:
-    """(w, its loss): the best comparator a solver finds with |w_i| ≤ box, or ‖w‖₂ ≤ ball, or without limits.
+    """(w, its loss): the best comparator a solver finds in so many seconds with |w_i| ≤ box, or ‖w‖₂ ≤ ball, or without limits.
 
     Every w is a comparator, so its loss is never below the true minimum: the regret shown is a regret really had.
     """
@@ -62,19 +70,32 @@ def best_linear(
     size = np.maximum(abs(turned).max(axis=1).toarray().reshape(-1), 1e-300) if box is not None or ball is None else np.ones(X.shape[1])
 
     def minimised(ridge: float, first: np.ndarray, rounds: int) -> np.ndarray:
+        best: list[Any] = [first, math.inf]
+
         def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
             total, slope = charged(loss, X @ (v / size), y, weight)
-            return total + 0.5 * ridge * float(v @ v), (turned @ slope) / size + ridge * v
+            whole = total + 0.5 * ridge * float(v @ v)
+            if whole < best[1]:
+                best[:] = v.copy(), whole
+            if time.perf_counter() > deadline:
+                raise _OutOfTime
+            return whole, (turned @ slope) / size + ridge * v
 
         bounds = None if box is None else [(-box * s, box * s) for s in size]
-        return optimize.minimize(
-            cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds, "maxfun": 2 * rounds}
-        ).x
+        try:
+            return optimize.minimize(
+                cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds, "maxfun": 2 * rounds}
+            ).x
+        except _OutOfTime:
+            return np.asarray(best[0])
 
-    v = minimised(1e-9, np.zeros(X.shape[1]) if start is None else start * size, 300)
+    deadline = time.perf_counter() + seconds
+    v = minimised(1e-9, np.zeros(X.shape[1]), 300)
     if ball is not None and np.linalg.norm(v) > ball:
         low, high = -9.0, 9.0
         for _ in range(14):  # the norm falls as the ridge grows
+            if time.perf_counter() > deadline:
+                break
             middle = 0.5 * (low + high)
             v = minimised(10.0**middle, v, 60)
             low, high = (middle, high) if np.linalg.norm(v) > ball else (low, middle)
@@ -83,6 +104,10 @@ def best_linear(
         v = np.clip(v, -box * size, box * size)
     w = v / size
     return w, charged(loss, X @ w, y, weight)[0]
+
+
+class _OutOfTime(Exception):
+    """The solver's time is over."""
 
 
 def limits(learner: Any, radius: float | None) -> tuple[float | None, float | None, str] | None:

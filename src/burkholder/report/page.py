@@ -1,13 +1,11 @@
-"""The page itself: sections, style and the few lines of script that read values off the charts."""
+"""The page of a run of `learn`: what was lost, what is guaranteed, what the errors look like, and what matters."""
 
 from __future__ import annotations
 
-import html
 import math
 import os
 import platform
 import sys
-from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
@@ -16,97 +14,92 @@ import numpy as np
 from burkholder import __version__, losses
 from burkholder.errors import BadInput
 from burkholder.report.charts import Line, bars, chart, number
-from burkholder.report.style import SCRIPT, STYLE
+from burkholder.report.rendering import rendered, written
 
 SHOWN_WEIGHTS = 15
 
 
-def write_page(recorder: Any, session: Any) -> None:
+def write_page(recorder: Any, session: Any, result: dict[str, Any]) -> None:
     """One self-contained file."""
-    text = page(recorder, session)
-    try:
-        with open(recorder.path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise BadInput("report", recorder.path, error.strerror or "it cannot be written") from None
+    written(recorder.path, page(recorder, session, result))
 
 
-def page(recorder: Any, session: Any) -> str:
+def page(recorder: Any, session: Any, result: dict[str, Any]) -> str:
     """The whole page as text."""
-    result = session.result()
-    hindsight = recorder.hindsight(session.learner) if recorder.moments else {}
+    hindsight = recorder.hindsight(session.learner, session.seconds) if recorder.moments else {}
     title = f"{os.path.basename(str(result['data']))}: {result['learner']}, {result['loss']} loss"
-    sections = [
-        _headline(result, session, hindsight),
+    parts = [
         _loss_chart(recorder, hindsight, result),
-        _regret_chart(recorder, hindsight, session),
+        _regret_chart(recorder, hindsight),
         _potential_chart(recorder),
+        _residuals(recorder),
+        _confusion(recorder),
+        _calibration(recorder, result),
+        _important(session),
         _weights(session),
         _guarantees(result),
         _assumptions(result),
         _settings(result, session),
     ]
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
-        f'<style>{STYLE}</style></head><body><a class="skip" href="#main">Skip to the results</a>'
-        f'<header><h1>{html.escape(title)}</h1></header><main id="main">{"".join(sections)}</main>'
-        f"<footer>Made by burkholder {__version__}. Losses are progressive: predicted before learned.</footer>"
-        f"<script>{SCRIPT}</script></body></html>"
-    )
+    warning = "" if result["complete"] else "The run was interrupted: this covers the rounds learned so far."
+    return rendered(title, _facts(result, hindsight), parts, warning)
 
 
-def _headline(result: dict[str, Any], session: Any, hindsight: dict[str, Any]) -> str:
-    facts = [("rounds", f"{result['rounds']:,}"), ("mean loss", _shown(result["mean_loss"]))]
+def _facts(result: dict[str, Any], hindsight: dict[str, Any]) -> list[tuple[str, str]]:
+    base = result["baselines"]
+    facts = [("mean loss", _shown(result["mean_loss"]))]
+    if "best_constant" in base:
+        facts.append(("best constant", _shown(base["best_constant"])))
+    if "last_value" in base:
+        facts.append(("last value again", _shown(base["last_value"])))
     if result["error_rate"] is not None:
-        facts.append(("error rate", f"{result['error_rate']:.2%}"))
-    facts += [("features", f"{result['features']:,}"), ("assumptions", "all held" if result["valid"] else "violated, see below")]
+        facts += [
+            ("error rate", f"{result['error_rate']:.2%}"),
+            ("most frequent class", f"{base.get('most_frequent_class_error', math.nan):.2%}"),
+        ]
+    facts += [("rows", f"{result['rounds_today']:,}"), ("columns", f"{result['features']:,}")]
+    facts.append(("assumptions", "all held" if result["valid"] else "violated, see below"))
     if "regret" in hindsight:
         facts.append(("regret had", number(hindsight["regret"][-1])))
-    warning = (
-        "" if result["complete"] else '<p class="warn" role="status">The run was interrupted: this covers the rounds learned so far.</p>'
-    )
-    cards = "".join(f'<div class="card"><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>' for name, value in facts)
-    return f'<section aria-label="Summary">{warning}<dl class="cards">{cards}</dl></section>'
+    return facts
 
 
-def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]) -> str:
+def _loss_chart(recorder: Any, hindsight: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     rounds = [moment["rounds"] for moment in recorder.moments]
     total = dict(zip(rounds, hindsight.get("weights", [])))
     lines = [Line(result["learner"], rounds, [m["loss"] / total[m["rounds"]] for m in recorder.moments if total.get(m["rounds"])], 0)]
-    if hindsight:
+    if "constant" in hindsight:
         at = hindsight["rounds"]
         lines.append(Line("best constant in hindsight", at, [c / total[n] for c, n in zip(hindsight["constant"], at)], 1))
     if "linear" in hindsight:
         at = hindsight["solved"]
         lines.append(Line("best linear in hindsight", at, [c / total[n] for c, n in zip(hindsight["linear"], at)], 2))
-    about = (
-        "Mean loss so far, each row predicted before it was learned. The baselines know all rows up to that moment: "
-        "the best constant, and the best of " + hindsight["against"]
-        if "against" in hindsight
-        else "Mean loss so far, each row predicted before it was learned. The best linear predictor in hindsight: "
-        + hindsight.get("why", "nothing was learned")
-    )
+    about = "Mean loss so far, each row predicted before it was learned. "
+    if "against" in hindsight:
+        about += (
+            f"The best constant knows all rows up to that moment, the best linear predictor all rows: the best of {hindsight['against']}"
+        )
+    else:
+        about += f"The best linear predictor in hindsight: {hindsight.get('why', 'nothing was learned')}"
     if recorder.skipped:
         about += f". Curves of the learner begin where the run was taken up again, after {recorder.skipped:,} rows"
     return chart("Progressive loss", about + ".", lines, "rounds", f"mean {result['loss']} loss", key="loss")
 
 
-def _regret_chart(recorder: Any, hindsight: dict[str, Any], session: Any) -> str:
+def _regret_chart(recorder: Any, hindsight: dict[str, Any]) -> dict[str, Any]:
     rounds = [moment["rounds"] for moment in recorder.moments]
     names = list(dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"] if "regret" in name))
     lines = [Line(name, rounds, [m["bounds"].get(name, math.nan) for m in recorder.moments], look) for look, name in enumerate(names[:4])]
     about = "What the certificate guaranteed at every moment. Small is good; the scale is logarithmic."
     if "regret" in hindsight:
         lines.append(Line("regret had, against the best comparator found", hindsight["solved"], hindsight["regret"], 4))
-        about += f" The regret really had is against the best of {hindsight['against']} that a solver found."
+        about += f" The regret really had is against the best of {hindsight['against']} that a solver found, over all rows."
     elif "why" in hindsight:
         about += f" The regret really had: {hindsight['why']}."
     return chart("Certificate over time", about, lines, "rounds", "regret at most", wide=True, key="certificate")
 
 
-def _potential_chart(recorder: Any) -> str:
+def _potential_chart(recorder: Any) -> dict[str, Any]:
     moments = [moment for moment in recorder.moments if moment["potential"] is not None]
     lines = [Line("potential U(ζ)", [m["rounds"] for m in moments], [m["potential"] for m in moments], 3)]
     about = (
@@ -118,48 +111,111 @@ def _potential_chart(recorder: Any) -> str:
     return chart("Potential", about, lines if moments else [], "rounds", "U(ζ)", key="potential")
 
 
-def _weights(session: Any) -> str:
+def _residuals(recorder: Any) -> dict[str, Any]:
+    """How far predictions were off over time, where labels are numbers."""
+    found = [(moment["rounds"], *moment["residual"]) for moment in recorder.moments if moment["residual"] is not None]
+    if not found:
+        return {}
+    rounds, mean, size = (list(column) for column in zip(*found))
+    lines = [Line("mean of y − ŷ", rounds, mean, 0), Line("root mean square of y − ŷ", rounds, size, 1)]
+    about = "How far predictions were off, from one moment to the next. A mean away from 0 for long says that something drifts."
+    return chart("Residuals over time", about, lines, "rounds", "y − ŷ", key="residuals")
+
+
+def _confusion(recorder: Any) -> dict[str, Any]:
+    """What was predicted for rows of each class."""
+    if not recorder.confusion:
+        return {}
+    names = sorted({name for pair in recorder.confusion for name in pair})
+    if len(names) > 30:
+        return {}
+    rows = [[f"was {was}", *(f"{recorder.confusion.get((was, said), 0):,}" for said in names)] for was in names]
+    about = "Rows of each class by what was predicted before the label came."
+    return {
+        "title": "Confusion",
+        "about": about,
+        "head": ["", *(f"said {name}" for name in names)],
+        "rows": rows,
+        "headed": True,
+        "notes": (),
+    }
+
+
+def _calibration(recorder: Any, result: dict[str, Any]) -> dict[str, Any]:
+    """How often it happened, beside how likely it was said to be."""
+    count, said, came = recorder.calibration
+    full = np.flatnonzero(count)
+    if not full.size:
+        return {}
+    x, happened, told = (said[full] / count[full]).tolist(), (came[full] / count[full]).tolist(), "as said"
+    lines = [Line("happened", x, happened, 0), Line(told, [0.0, *x, 1.0], [0.0, *x, 1.0], 1)]
+    names = result["classes"] or ["-1", "1"]
+    about = f"Rows in ten groups by the probability given to class {names[1]}, and how often it was that class. On the line is right."
+    return chart("Calibration", about, lines, "probability said", "share that happened", key="calibration")
+
+
+def _important(session: Any) -> dict[str, Any]:
+    """The features that move predictions most."""
+    if not hasattr(session.learner, "importances"):
+        return {}
+    found = session.learner.importances()
+    items = found.items() if isinstance(found, dict) else enumerate(np.asarray(found, float).tolist())
+    top = sorted(((name, value) for name, value in items if value > 0.0), key=lambda pair: -pair[1])[:SHOWN_WEIGHTS]
+    names = _Names(session, shift=0)
+    about = "How far one standard deviation of each feature moves the prediction."
+    return bars("Most important features", about, [(names(name), value) for name, value in top]) if top else {}
+
+
+def _weights(session: Any) -> dict[str, Any]:
     """The largest weights, where predictions are linear in the features."""
     try:
         weights = session.learner.weights()
     except (AttributeError, BadInput, TypeError):
-        return ""
+        return {}
     if isinstance(weights, dict):
         items = [(str(name), float(value)) for name, value in weights.items() if isinstance(value, (int, float))]
     else:
         vector = np.asarray(weights, float)
         if vector.ndim != 1:
-            return ""
+            return {}
         top = np.argsort(-np.abs(vector), kind="stable")[:SHOWN_WEIGHTS]
-        items = [(_feature(session, int(place)), float(vector[place])) for place in top]
+        names = _Names(session, shift=int(session.constant))
+        items = [(names(int(place)), float(vector[place])) for place in top]
     items = sorted((item for item in items if item[1] != 0.0), key=lambda item: -abs(item[1]))[:SHOWN_WEIGHTS]
-    return bars("Largest weights", "The weights of the last round, by size.", items)
+    return bars("Largest weights", "The weights of the last round, by size.", items) if items else {}
 
 
-def _feature(session: Any, place: int) -> str:
-    """The feature at that place: a column's name where the data were a table."""
-    constant = session.constant
-    if place == 0 and constant:
-        return "(constant)"
-    names = session.checkpoints.features
-    inside = place - constant
-    if names is None:
-        return f"feature {inside}"
-    if inside < len(names):
-        return names[inside]
-    return f"{names[inside - len(names)]} missing" if inside < 2 * len(names) else f"category {inside - 2 * len(names)}"
+class _Names:
+    """Features by their names: columns of a table, and the words of its first rows. `shift`: 1 behind the constant."""
+
+    def __init__(self, session: Any, shift: int) -> None:
+        self._columns, self._shift = session.checkpoints.features, shift
+        self._words = session.recorder.words(session.checkpoints.table, session.data) if self._columns else {}
+
+    def __call__(self, place: Any) -> str:
+        if not isinstance(place, int):
+            return str(place)
+        inside = place - self._shift
+        if inside < 0:
+            return "(constant)"
+        if self._columns is None:
+            return f"feature {inside}"
+        if inside < len(self._columns):
+            return self._columns[inside]
+        if inside < 2 * len(self._columns):
+            return f"{self._columns[inside - len(self._columns)]} missing"
+        return self._words.get(inside, f"category {inside - 2 * len(self._columns)}")
 
 
-def _guarantees(result: dict[str, Any]) -> str:
+def _guarantees(result: dict[str, Any]) -> dict[str, Any]:
     rows = [
         (item["name"], _shown(item["value"]), item["statement"] + ("" if item["holds"] else " (void: an assumption was violated)"))
         for item in result["guarantees"]
     ]
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in result["notes"])
-    return _table("Guarantees", ("guarantee", "value", "statement"), rows, f'<ul class="notes">{notes}</ul>' if notes else "")
+    return {"title": "Guarantees", "about": "", "head": ("guarantee", "value", "statement"), "rows": rows, "notes": result["notes"]}
 
 
-def _assumptions(result: dict[str, Any]) -> str:
+def _assumptions(result: dict[str, Any]) -> dict[str, Any]:
     rows = [
         (
             item["statement"],
@@ -169,10 +225,10 @@ def _assumptions(result: dict[str, Any]) -> str:
         )
         for item in result["assumptions"]
     ]
-    return _table("Assumptions", ("assumed", "seen", "most extreme value", "still true"), rows)
+    return {"title": "Assumptions", "about": "", "head": ("assumed", "seen", "most extreme value", "still true"), "rows": rows, "notes": ()}
 
 
-def _settings(result: dict[str, Any], session: Any) -> str:
+def _settings(result: dict[str, Any], session: Any) -> dict[str, Any]:
     loss_options: dict[str, Any] = getattr(session.loss, "_asdict", dict)()
     given = {**session.options, **loss_options}
     rows = [
@@ -182,27 +238,24 @@ def _settings(result: dict[str, Any], session: Any) -> str:
         ("loss", losses.name(session.loss)),
         *((key, str(value)) for key, value in given.items()),
         ("passes", str(result["passes"])),
+        ("rows without a target skipped", f"{result['unlabelled']:,}"),
         ("malformed lines skipped", f"{result['bad_lines']:,}"),
         ("seconds", f"{result['seconds']:.3g}"),
         ("rounds per second", _shown(result["rounds_per_second"])),
+        *environment(),
+    ]
+    return {"title": "Settings and environment", "about": "", "head": ("setting", "value"), "rows": rows, "notes": ()}
+
+
+def environment() -> list[tuple[str, str]]:
+    """What results may depend on."""
+    return [
         ("burkholder", __version__),
         ("python", sys.version.split()[0]),
-        *((name, metadata.version(name)) for name in ("numpy", "scipy", "numba")),  # what results may depend on
+        *((name, metadata.version(name)) for name in ("numpy", "scipy", "numba")),
         ("system", f"{platform.system()} {platform.machine()}"),
     ]
-    return _table("Settings and environment", ("setting", "value"), rows)
 
 
 def _shown(value: Any) -> str:
     return "–" if value is None else (number(float(value)) if isinstance(value, (int, float)) else str(value))
-
-
-def _table(title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], after: str = "") -> str:
-    if not rows:
-        return f"<section><h2>{title}</h2><p>None.</p>{after}</section>"
-    top = "".join(f'<th scope="col">{name}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f'<section><h2>{title}</h2><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-        f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>{after}</section>"
-    )

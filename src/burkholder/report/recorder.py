@@ -1,4 +1,4 @@
-"""Watches a run for its report: what the certificate said on the way, and the data for hindsight while they fit."""
+"""Watches a run for its report: what the certificate said on the way, what the errors were, and the data for hindsight while they fit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from scipy import sparse
 
 from burkholder.report import baselines
 
-MOMENTS = 160  # at most twice as many
+MOMENTS = 60  # at most twice as many
 FIRST_STRIDE = 25
 MOST_ENTRIES = 4_000_000  # numbers kept for hindsight
 MOST_FEATURES = 20_000
-SOLVED = 12  # moments at which hindsight is solved for
+CONSTANTS = 12  # moments at which the best constant is found
+BINS = 10
+SHARE = 0.5  # of the run's own time that hindsight may take
 
 
 class Recorder:
@@ -30,6 +32,9 @@ class Recorder:
         self._entries = 0
         self.kept = True  # whether every row so far was kept
         self.skipped = 0  # rows learned by an earlier, interrupted run
+        self.confusion: dict[tuple[str, str], int] = {}  # (was, said) → rows
+        self.calibration = np.zeros((3, BINS))  # rows, Σ probability, rows of class 1
+        self._residual = np.zeros(3)  # since the last look: rows, Σ(y − ŷ), Σ(y − ŷ)²
 
     @property
     def room(self) -> int:
@@ -49,23 +54,43 @@ class Recorder:
         self.skipped += batch.rows
         self._keep(batch)
 
-    def learned(self, batch: Any, learner: Any) -> None:
-        """Rows that were just learned."""
+    def learned(self, batch: Any, learner: Any, task: Any, yhat: Any) -> None:
+        """Rows that were just learned, and what was predicted for them."""
         self._keep(batch)
+        self._judge(batch.y, task, yhat)
         self._since += batch.rows
         if self._since >= self.stride:
             self._look(learner)
+
+    def _judge(self, y: np.ndarray, task: Any, yhat: Any) -> None:
+        """Count hits and misses, probabilities, residuals: whatever this kind of label has."""
+        if not task.classifies:
+            off = y - yhat
+            self._residual += [len(off), off.sum(), off @ off]
+            return
+        was = [task.names[place] for place in task.places(y).tolist()]
+        said = yhat if task.kind == "many" else [task.names[int(margin > 0.0)] for margin in yhat.tolist()]
+        for pair in zip(was, ("none" if label is None else str(label) for label in said)):
+            self.confusion[pair] = self.confusion.get(pair, 0) + 1
+        if task.kind == "two" and task.loss.odds:
+            p = 0.5 * (1.0 + np.tanh(0.5 * yhat))
+            place = np.minimum((BINS * p).astype(int), BINS - 1)
+            for row, terms in enumerate((np.ones(len(p)), p, (y > 0.0).astype(float))):
+                self.calibration[row] += np.bincount(place, weights=terms, minlength=BINS)
 
     def _look(self, learner: Any) -> None:
         self._since = 0
         certificate = learner.certificate()
         bounds = {item.name: item.value for item in certificate.guarantees}
+        rows, total, squares = self._residual.tolist()
+        self._residual = np.zeros(3)
         self.moments.append(
             {
                 "rounds": sum(map(len, self._y)),
                 "loss": certificate.cumulative_loss,
                 "potential": certificate.potential,
                 "bounds": {name: value for name, value in bounds.items() if value is not None and math.isfinite(value)},
+                "residual": (total / rows, math.sqrt(squares / rows)) if rows and math.isfinite(squares) else None,
             }
         )
         if len(self.moments) > 2 * MOMENTS:
@@ -83,17 +108,20 @@ class Recorder:
         matrix.sum_duplicates()
         return matrix
 
-    def hindsight(self, learner: Any) -> dict[str, Any]:
-        """Curves of the baselines: rounds and constant; solved (rounds), linear, regret, against where solved for."""
+    def hindsight(self, learner: Any, seconds: float = math.inf) -> dict[str, Any]:
+        """Curves of the baselines: rounds and constant; solved (rounds), linear, regret, against where solved for.
+
+        The best linear comparator is that of all rows, and the solver is stopped after a share of the run's `seconds`: whatever it
+        has found by then is a comparator, and the regret against it was really had.
+        """
         y, weight = np.concatenate(self._y), np.concatenate(self._weight)
         at = [moment["rounds"] for moment in self.moments]
+        out: dict[str, Any] = {"weights": np.cumsum(weight)[np.array(at) - 1].tolist() if at else []}
+        if hasattr(learner, "classes"):
+            return {**out, "why": "not solved for: several classes"}
         loss = learner.loss
-        few = [at[k] for k in np.unique(np.linspace(0, len(at) - 1, min(40, len(at))).astype(int))]
-        out: dict[str, Any] = {
-            "rounds": few,
-            "constant": [baselines.best_constant(loss, y[:n], weight[:n]) for n in few],
-            "weights": np.cumsum(weight)[np.array(at) - 1].tolist() if at else [],
-        }
+        few = [at[k] for k in np.unique(np.linspace(0, len(at) - 1, min(CONSTANTS, len(at))).astype(int))]
+        out |= {"rounds": few, "constant": [baselines.best_constant(loss, y[:n], weight[:n]) for n in few]}
         limits = baselines.limits(learner, self.radius)
         if not self.kept:
             out["why"] = f"not solved for: the stream has more than {MOST_ENTRIES:,} numbers"
@@ -105,23 +133,35 @@ class Recorder:
                 out["why"] = f"not solved for: the stream has more than {MOST_FEATURES:,} features"
                 return out
             box, ball, words = limits
-            places = np.unique(np.linspace(0, len(at) - 1, min(SOLVED, len(at))).astype(int))
-            w, linear = None, []
-            for n in (at[k] for k in places):
-                w, total = baselines.best_linear(loss, matrix[:n], y[:n], weight[:n], box, ball, w)
-                linear.append(total)
+            w, _ = baselines.best_linear(loss, matrix, y, weight, box, ball, seconds=max(0.25, SHARE * seconds))
+            paid = np.cumsum(weight * baselines.each(loss, matrix @ w, y))
+            linear = [float(paid[n - 1]) for n in at]
             out |= {
-                "solved": [at[k] for k in places],
+                "solved": at,
                 "linear": linear,
                 "against": words,
-                "regret": [self.moments[k]["loss"] - total for k, total in zip(places, linear)],
+                "regret": [moment["loss"] - total for moment, total in zip(self.moments, linear)],
             }
         return out
 
-    def write(self, session: Any) -> None:
-        """The page, from the session that was watched."""
+    def words(self, reading: Any, data: str) -> dict[int, str]:
+        """The names of hashed features, from the first rows of the file; none where it cannot be read again."""
+        from burkholder.errors import BurkholderError
+        from burkholder.streams.readers import open_reader
+
+        if reading is None or data == "-":
+            return {}
+        try:
+            with open_reader(data, reading=reading, labels="ignored", named=True, skip_bad=True) as reader:
+                batch = next(iter(reader))
+                return dict(zip((batch.indices - reading.constant).tolist(), reader.names(batch)))
+        except (BurkholderError, StopIteration):
+            return {}
+
+    def write(self, session: Any, result: dict[str, Any]) -> None:
+        """The page, from the session that was watched and what is told of it."""
         from burkholder.report.page import write_page
 
         if self._since and session.learner is not None:
             self._look(session.learner)
-        write_page(self, session)
+        write_page(self, session, result)

@@ -1,4 +1,4 @@
-"""Burkholder learners as river models: a regressor, a classifier, an aggregator of models, a recommender."""
+"""Burkholder learners as river models: a regressor, a classifier, an aggregator of models, a recommender, intervals."""
 
 from burkholder.errors import MissingExtra
 
@@ -9,7 +9,8 @@ except ImportError:
 
 from burkholder.river.classifier import BurkholderClassifier
 from burkholder.river.experts import ExpertRegressor
+from burkholder.river.intervals import IntervalRegressor
 from burkholder.river.recommender import BurkholderRecommender
 from burkholder.river.regressor import BurkholderRegressor
 
-__all__ = ["BurkholderClassifier", "BurkholderRecommender", "BurkholderRegressor", "ExpertRegressor"]
+__all__ = ["BurkholderClassifier", "BurkholderRecommender", "BurkholderRegressor", "ExpertRegressor", "IntervalRegressor"]

@@ -9,6 +9,7 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.functions.strongly_convex import StronglyConvex
 from burkholder.rounds.generic import LARGEST_FEATURE, TauState
+from burkholder.rounds.schema import largest
 
 REFRESH = 512  # rounds between fresh inversions: rounding in the updates does not pile up
 
@@ -34,7 +35,7 @@ class CurvedState(TauState):
 
     def _invert(self) -> None:
         if self.dim:
-            self._inverse = np.linalg.inv(self.function.matrix(self._tau))
+            self._inverse = self.function.inverse(self._tau)
 
     def move(self, indices: np.ndarray, values: np.ndarray) -> tuple[float, float]:
         x = self.dense(indices, values)
@@ -53,6 +54,8 @@ class CurvedState(TauState):
         reach = float(np.max(np.abs(z)))
         if not reach * max(reach, abs(seen_delta)) < LARGEST_FEATURE:
             raise BadInput("x", reach, "this round's statistic overflows: rescale the features")
+        if not float(np.max(np.abs(self._seen(x)[1]))) + reach * reach <= largest((2,)):
+            raise BadInput("x", reach, "with what was learned before, this round's statistic overflows: rescale the features")
         self.grow(len(x))
         self._tau[0][...] += seen_delta * z
         self._tau[1][...] += np.multiply.outer(z, z)

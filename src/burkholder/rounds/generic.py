@@ -15,7 +15,7 @@ from burkholder.learning import ledger as account
 from burkholder.learning import rounding
 from burkholder.learning.evidence import Evidence
 from burkholder.learning.rows import Table, check_finite
-from burkholder.rounds.schema import check_tau
+from burkholder.rounds.schema import check_tau, largest
 
 LARGEST_FEATURE = 1e150  # beyond this, squares leave the range of doubles
 
@@ -170,8 +170,9 @@ class TauState:
             after = self.function.advance(*arguments, sign)  # type: ignore[call-arg]
         else:
             after = self.function.advance(*arguments)
+        most = largest(part.ndim for part in before)
         for part in after:
-            if not np.all(np.isfinite(part)):
+            if not np.all(np.abs(part) <= most):
                 raise BadInput("x", float(np.max(np.abs(x))), "this round's statistic overflows: rescale the features")
         ratio = max((float(np.max(seen)) / limit for seen, limit in self.function.sizes(x).values()), default=0.0)
         self.grow(len(x))

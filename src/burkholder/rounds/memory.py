@@ -57,8 +57,9 @@ def _together(potential, atoms, scratch, values):
     total = 0.0
     for k in range(values.size):
         g, s, top, dead = scratch[G_ROW, k], scratch[S_ROW, k], scratch[TOP_ROW, k], int(scratch[DEAD_ROW, k])
+        unit = 2.0**dead / top if top > 0.0 else 0.0
         for a in range(room):  # every atom, as vector code; the dead ones pull no more
-            pulls[a] = atom(potential, abs(g), s, top * halves[a])
+            pulls[a] = atom(potential, abs(g), s, top * halves[a], unit)
         for a in range(min(dead, atoms)):
             pulls[a] = 0.0
         sums = all8(0.0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
-from burkholder.learning.schema import LARGEST, Array, Arrays, Schema, within_sizes
+from burkholder.learning.schema import COUNTED, LARGEST, Array, Arrays, Schema, within_sizes
 from burkholder.rounds import checks, layout
 
 _POSITIVE = (
@@ -51,9 +52,9 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
     dim = arrays["sums"].shape[1] if "sums" in arrays and arrays["sums"].ndim == 2 else 0
     shapes = _shapes(function, dim, arrays) if dim else []
     sides = {"inverse": Array(shapes[1], low=-1e75, high=1e75)} if inverse and dim else {}
-    most = _most(shapes)
+    most = largest(len(shape) for shape in shapes)
     low = [-LARGEST, -LARGEST, 0.0, 0.0, 0.0, 0.0, -LARGEST]
-    high = [LARGEST, LARGEST, LARGEST, LARGEST, 2.0**53, 2.0**31, LARGEST]
+    high = [LARGEST, LARGEST, LARGEST, LARGEST, COUNTED, 2.0**31, LARGEST]
     Schema(
         {
             **{f"tau{k}": Array(shape, low=-most, high=most) for k, shape in enumerate(shapes)},
@@ -70,9 +71,9 @@ def check_tau(arrays: Arrays, function: BurkholderFunction, inverse: bool) -> No
     ).check(arrays)
 
 
-def _most(shapes: list[tuple[int, ...]]) -> float:
-    """The largest number in ζ: matrices are decomposed with their rates, which takes products of four."""
-    return 1e75 if any(len(shape) > 1 for shape in shapes) else LARGEST
+def largest(axes: Iterable[int]) -> float:
+    """The largest number in a ζ whose parts have so many axes: matrices are decomposed with their rates, which takes products of four."""
+    return 1e75 if any(count > 1 for count in axes) else LARGEST
 
 
 def _shapes(function: BurkholderFunction, dim: int, arrays: Arrays) -> list[tuple[int, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -29,30 +30,62 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
     ----------
     learner : "auto" (nothing to tune) or any name of `burkholder list`
     loss : "logistic" (with `predict_proba`) or "hinge"
-    options : further options of the learner, such as {"radius": 10.0}
+    options : further options of the learner, such as {"full_features": 0}
     intercept : whether to add a constant feature
-    passes : how often `fit` goes through the rows, in the order given (`partial_fit` goes once)
+    passes : how often `fit` goes through the rows (`partial_fit` goes once)
+    class_weight : None, a dict from class to weight, or "balanced" (for `fit`)
+    shuffle : whether `fit` takes the rows in random order. What is fitted and then only predicts should not end with the last
+        rows in mind; turn it off where the rows drift and what comes next is like the last of them
+    random_state : of the shuffling
+    radius, bound, effort : options of the learner, by name; None leaves them alone
+    categorical_features : "from_dtype": text and categories of data frames become indicators; None: every column is a number
 
     Attributes
     ----------
     classes_ : the labels; learner_ : the burkholder learner; for three classes or more an AutoMulticlass, or a list of learners
     certificate_ : the certificate, or a dict from class to its certificate; n_iter_ : passes made
     coef_, intercept_ : the weights, one row a learner, where the learner is linear in the features
+    feature_importances_ : of Auto
+    Missing values (NaN) count as 0, with an indicator of their own.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where(X[:, 0] > 0, "up", "down")
-    >>> model = BurkholderClassifier("adagrad", options={"radius": 5.0}, passes=3).fit(X, y)
+    >>> model = BurkholderClassifier("adagrad", radius=5.0, passes=3).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.predict_proba(X[:1]).shape
     (True, (1, 2))
     """
 
     def __init__(
-        self, learner: str = "auto", loss: str = "logistic", options: dict[str, Any] | None = None, intercept: bool = True, passes: int = 1
+        self,
+        learner: str = "auto",
+        loss: str = "logistic",
+        options: dict[str, Any] | None = None,
+        intercept: bool = True,
+        passes: int = 1,
+        *,
+        class_weight: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        radius: float | None = None,
+        bound: float | None = None,
+        effort: str | None = None,
+        categorical_features: str | None = "from_dtype",
     ) -> None:
-        super().__init__(learner, loss, options, intercept, passes)
+        self.learner = learner
+        self.loss = loss
+        self.options = options
+        self.intercept = intercept
+        self.passes = passes
+        self.class_weight = class_weight
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.radius = radius
+        self.bound = bound
+        self.effort = effort
+        self.categorical_features = categorical_features
 
     # --- learning ----------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BurkholderClassifier:
@@ -61,9 +94,10 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         rows, y, weight = self._rows_and_targets(X, y, sample_weight, reset=True)
         check_classification_targets(y)
         classes = np.unique(y)
+        weight = self._weighed(y, weight)
         learners = self._fresh(len(classes))
-        for _ in range(self.passes):
-            self._learn(learners, classes, rows, y, weight)
+        for order in self._orders(rows.shape[0]):
+            self._learn(learners, classes, rows[order], y[order], None if weight is None else weight[order])
         self.classes_, self.learner_, self.n_iter_ = classes, learners, int(self.passes)
         return self
 
@@ -82,10 +116,20 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         check_classification_targets(y)
         if not np.isin(y, known).all():
             raise BadInput("y", sorted(set(np.asarray(y).tolist()) - set(known.tolist())), f"classes are {known.tolist()}")
+        if isinstance(self.class_weight, str):
+            raise BadInput("class_weight", self.class_weight, "how classes balance is not known in a stream; give a dict")
+        weight = self._weighed(y, weight)
         learners = self._fresh(len(known)) if first else self.learner_
         self._learn(learners, known, rows, y, weight)
         self.classes_, self.learner_, self.n_iter_ = known, learners, 1
         return self
+
+    def _weighed(self, y: np.ndarray, weight: Any) -> Any:
+        """The rows' weights times those of their classes."""
+        if self.class_weight is None:
+            return weight
+        of_class = compute_sample_weight(self.class_weight, y)
+        return of_class if weight is None else weight * of_class
 
     def _fresh(self, classes: int) -> Any:
         learner = self._open()  # settings are checked even where one class leaves nothing to learn

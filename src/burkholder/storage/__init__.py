@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from burkholder import __version__
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.storage import container
@@ -18,8 +20,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "Auto": ("burkholder.auto", "Auto"),
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
+    "Intervals": ("burkholder.intervals.learner", "Intervals"),
+    "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
+    "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
+    "Confidence": ("burkholder.confidence.sequence", "Confidence"),
     "Audit": ("burkholder.learning.audit", "Audit"),
 }
 
@@ -52,6 +58,7 @@ def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
     """(learner, extra). Everything is verified first: on any error nothing was made."""
     from burkholder.learning.encoding import decode
+    from burkholder.learning.saved import check_statement
     from burkholder.storage import tables
 
     header, arrays = container.unseal(data, path)
@@ -63,6 +70,8 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
         if type(extra) is not dict:
             raise BadFile(path, "what is kept beside the learner is no table of names and values")
         tables.give(learner, header.get("table"))
+        with np.errstate(all="ignore"):
+            check_statement(learner.certificate())
         return learner, extra
     except BadInput as error:
         if error.argument in ("function", "loss", "features") and (error.value is None or given):

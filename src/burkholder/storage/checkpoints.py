@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from burkholder.errors import BadInput
 from burkholder.storage import load_with_extra, save
@@ -57,8 +57,9 @@ class Checkpoints:
         self._same_reading(session, learner, run)
         session.learner, session.loss = learner, learner.loss
         session.learner_name = run.get("learner", session.learner_name)
+        session.multiclass = hasattr(learner, "classes")
         self.rounds_before, session.weight = int(learner.rounds), float(run.get("weight", 0.0))
-        session.errors, session.labels = int(run.get("errors", 0)), list(run.get("labels", [0, 0]))
+        session.earlier = learner.cumulative_loss, session.weight
         if not run:
             return
         same = run["data"] == session.data and run["fingerprint"] == fingerprint(session.data)
@@ -99,6 +100,7 @@ class Checkpoints:
         session.reading = {**session.reading, **kept, **{key: said[key] for key in said if key in free}}
 
     def _restore(self, session: Any, run: dict[str, Any]) -> None:
+        session.earlier, session.counted = tuple(run.get("earlier", (0.0, 0.0))), run.get("task") or {}
         session.passes_done, self._skip = run["pass"], run["rows"]
         session.first_pass = None if run["first_pass"] is None else tuple(run["first_pass"])
         session.options = run["options"]
@@ -133,7 +135,7 @@ class Checkpoints:
             raise BadInput("load", self.load, f"it learned from {self._format}; this file is {reader.format}")
         if reading is None:
             return
-        self.features = [name for name, role in zip(reading.columns, reading.roles) if role in ("number", "category")]
+        self.features = reading.features
         self.table = reading
         give(session.learner, reading)
 
@@ -154,16 +156,41 @@ class Checkpoints:
             "pass": session.passes_done,
             "rows": 0 if complete else self.rows,
             "weight": session.weight,
-            "errors": session.errors,
+            "task": None if session.task is None else session.task.to_dict(),
+            "earlier": list(session.earlier),
+            "settings": {"class_weight": session.class_weight, "proba": session.proba},
             "first_pass": None if session.first_pass is None else list(session.first_pass),
             "complete": complete,
             "format": session.format,
             "reading": {**session.reading, "intercept": session.constant},
-            "labels": session.labels,
             "predictions_bytes": session.predictions.settled(),
             **{key: _setting(session, key) for key in SETTINGS},
         }
         save(session.learner, self.save, {"run": run})
+
+
+class Interrupted(NamedTuple):
+    """The settings of a run that was interrupted."""
+
+    data: str
+    passes: int
+    options: list[str]
+    predictions: Path | None
+    class_weight: str | None
+    proba: bool
+
+
+def interrupted(path: str) -> Interrupted:
+    """What the unfinished run in that file was told."""
+    run = load_with_extra(path)[1].get("run", {})
+    if run.get("complete", True):
+        raise BadInput("load", path, "it holds no interrupted run: say which data to go on with")
+    if run["data"] == "-":
+        raise BadInput("load", path, "its run read standard input: pipe the same data in again, with '-'")
+    more = run.get("settings", {})
+    options = [f"{key}={value}" for key, value in run["options"].items()]
+    where = None if run["predictions"] is None else Path(run["predictions"])
+    return Interrupted(run["data"], run["passes"], options, where, more.get("class_weight"), bool(more.get("proba")))
 
 
 def _setting(session: Any, key: str) -> Any:

@@ -48,8 +48,9 @@ class BadFile(BurkholderError, ValueError):
 
 
 def seal(header: dict[str, Any], arrays: Arrays) -> bytes:
-    """The whole file as bytes. Equal content gives equal bytes."""
-    parts, table, offset = [], [], 0
+    """The whole file as bytes, the only copy of the arrays that is made. Equal content gives equal bytes."""
+    parts: list[Any] = []
+    table, offset = [], 0
     for name, array in arrays.items():
         plain = np.asarray(array)
         plain = np.ascontiguousarray(plain).reshape(plain.shape)  # ascontiguousarray makes scalars vectors
@@ -57,16 +58,18 @@ def seal(header: dict[str, Any], arrays: Arrays) -> bytes:
         if plain.dtype.str not in DTYPES:
             raise BadFile(name, f"arrays of {plain.dtype} are not stored")
         table.append([name, plain.dtype.str, list(plain.shape), offset])
-        data = plain.tobytes()
-        padding = -len(data) % _ALIGN
-        parts += [data, bytes(padding)]
-        offset += len(data) + padding
+        padding = -plain.nbytes % _ALIGN
+        parts += [plain.reshape(-1).view(np.uint8), bytes(padding)]
+        offset += plain.nbytes + padding
     text = json.dumps({**header, "arrays": table}, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     words = text.encode()
     words += b" " * (-(_START.size + len(words)) % _ALIGN)
     length = _START.size + len(words) + offset + _SEAL
-    whole = b"".join([_START.pack(MAGIC, SCHEMA, length, len(words)), words, *parts])
-    return whole + hashlib.sha256(whole).digest()
+    parts = [_START.pack(MAGIC, SCHEMA, length, len(words)), words, *parts]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, digest.digest()])
 
 
 def unseal(data: bytes, path: str = "model") -> tuple[dict[str, Any], Arrays]:

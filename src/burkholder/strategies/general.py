@@ -68,6 +68,8 @@ class General:
 
     def distribution(self, tau: Tau, x: np.ndarray) -> Distribution:
         table = payoffs(self.function, tau, x, self.loss, self.plays, self.answers)
+        if not np.isfinite(table).all():
+            raise BadInput("x", float(np.max(np.abs(x))), "with what was learned before, this row overflows: rescale the features")
         solution: Solution = SOLVERS[self.solver](table)
         step = float(self.plays[1] - self.plays[0])
         if self.function.structure & {SIGN_FLIP, TANGENT} and CLOSED not in self.function.structure:

@@ -12,37 +12,45 @@ from itertools import pairwise
 from typing import Any
 
 from burkholder.errors import BadInput
+from burkholder.learning.frames import is_frame
 from burkholder.streams.readers import detect
+from burkholder.streams.readers.arrow import ArrowReader, ParquetReader
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.binary import BinaryReader
 from burkholder.streams.readers.csv import CsvReader
 from burkholder.streams.readers.hashing import feature_index
+from burkholder.streams.readers.jsonl import JsonReader
 from burkholder.streams.readers.libsvm import LibsvmReader
-from burkholder.streams.readers.parquet import ParquetReader
-from burkholder.streams.readers.reader import Reader
+from burkholder.streams.readers.reader import MANY, Reader
 from burkholder.streams.readers.source import Source
+from burkholder.streams.readers.tabular import TableReader
 from burkholder.streams.readers.vw import VWReader
 
 # What each format can be told; everything is told only what it knows.
-_COMMON = {"intercept", "skip_bad", "classes"}
-_TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named", "reading"}
+_COMMON = {"intercept", "skip_bad", "classes", "labels"}
+_TABLE = {"target", "weight", "drop", "categorical", "positive", "bits", "named", "reading", "dates"}
 _KNOWN = {
     "csv": (CsvReader, _COMMON | _TABLE | {"header", "delimiter", "decimal", "block", "gather"}),
     "parquet": (ParquetReader, _COMMON | _TABLE),
     "libsvm": (LibsvmReader, _COMMON | {"block", "gather"}),
     "vw": (VWReader, _COMMON | {"bits", "block", "gather"}),
     "npz": (BinaryReader, _COMMON),
+    "jsonl": (JsonReader, _COMMON | _TABLE),
+    "arrow": (ArrowReader, _COMMON | _TABLE),
 }
 
 
-def open_reader(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Any:
-    """The reader for a file, a folder of arrays or '-' (standard input). Options left at None are not given.
+def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
+    """The reader for a file, a folder of arrays, '-' (standard input) or a data frame. Options left at None are not given.
 
     `target, weight, drop, categorical, positive, header, delimiter, decimal` say what the columns of a table are, or `reading`
     does, which is that of an earlier table;
     `bits` is the size of the hash table; `intercept` puts the constant 1 at index 0; `skip_bad` counts
-    malformed lines instead of stopping at the first; `classes` asks for labels ±1 (None: if the first are).
+    malformed lines instead of stopping at the first; `dates=False` reads dates as words. What labels are say `classes` and
+    `labels`: see `Reader`; labels="ignored" reads files that have none.
     """
+    if is_frame(path):
+        return ArrowReader(path, **{key: option for key, option in options.items() if option is not None or key == "classes"})
     format = detect.by_name(path) if format is None else detect.check(format)
     source = None
     if format not in ("parquet", "npz"):
@@ -53,6 +61,9 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
     kind, known = _KNOWN[format]
     if format in ("parquet", "npz") and source is not None:
         source.close()
+    if format == "arrow" and source is not None and source.total is not None and not source.compression:
+        source.close()  # a file of its own: Arrow reads it where it lies
+        source = None
     if format in ("parquet", "npz") and (os.fspath(path) == "-" or (source and source.compression)):
         raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another compression; give the file itself")
     for key, option in given.items():
@@ -63,25 +74,24 @@ def open_reader(path: str | os.PathLike[str], format: str | None = None, **optio
                 raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
-        return kind(source if format in ("csv", "libsvm", "vw") else path, **given)
+        return kind(path if source is None or format in ("parquet", "npz") else source, **given)
     except BaseException:
         if source is not None:
             source.close()
         raise
 
 
-def batches(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Iterator[Batch]:
+def batches(path: Any, format: str | None = None, **options: Any) -> Iterator[Batch]:
     """The batches of a file, each valid until the next: what the compiled engine takes."""
     yield from open_reader(path, format, **options)
 
 
-def read(
-    path: str | os.PathLike[str], target: str | int | None = None, format: str | None = None, **options: Any
-) -> Iterator[tuple[Any, float]]:
-    """The rows (x, y) of a file.
+def read(path: Any, target: str | int | None = None, format: str | None = None, **options: Any) -> Iterator[tuple[Any, Any]]:
+    """The rows (x, y) of a file or a data frame; y is a number, or the class as it is spelled where the target is text.
 
     Tables give x as a dict from feature name to number: `column` for numbers, `column=text` for categories,
-    `column?` for missing numbers. Other formats give a sparse row, the pair (indices, values).
+    `column?` for missing values, and for dates what `learning.dates` says. Other formats give a sparse row, the pair (indices,
+    values). Rows without a target are left out; labels="optional" gives them with y = NaN, labels="ignored" asks for no target.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "prices.csv"
@@ -91,13 +101,17 @@ def read(
     """
     if options.get("named") or options.get("intercept"):
         raise BadInput("options", options, "rows carry their names, and no constant, by themselves")
+    if options.get("positive") is None:
+        options.setdefault("classes", "words")
     reader = open_reader(path, format, target=target, **options)
-    named = isinstance(reader, (CsvReader, ParquetReader))
+    named = isinstance(reader, (CsvReader, TableReader))
     if named:
         reader.named = True
     reader.all_classes = True
     for batch in reader:
         indptr, y = batch.indptr.tolist(), batch.y.tolist()
+        if reader.classes == MANY:
+            y = [None if place != place else reader.class_names[int(place)] for place in y]
         if named:
             names, values = list(reader.names(batch)), batch.values.tolist()
             for row, (start, stop) in enumerate(pairwise(indptr)):

@@ -23,7 +23,7 @@ class Batch(NamedTuple):
     indptr: np.ndarray  # int64, from 0
     indices: np.ndarray  # int32
     values: np.ndarray  # float64
-    y: np.ndarray  # float64
+    y: np.ndarray  # float64; NaN where a row without a label is kept
     weight: np.ndarray  # float64, 1 where the file gives none
     line: np.ndarray  # int64: line (row, in binary files) each row came from, counted from 1
 
@@ -62,7 +62,7 @@ class Space:
         self.line = np.empty(rows, dtype=np.int64)
         self.doubtful = np.empty((text // 4, 4), dtype=np.int64)
         self.bad = np.empty((64, 4), dtype=np.int64)
-        self.state = np.zeros(8, dtype=np.int64)
+        self.state = np.zeros(9, dtype=np.int64)
 
     def take_over(self, other: Space) -> None:
         """Continue where a smaller space stopped."""
@@ -80,7 +80,7 @@ class Space:
 
 
 # Places in `Space.state`.
-LINE, ROWS, NNZ, DOUBTFUL, BAD, NEXT, LARGEST, LEAST = range(8)
+LINE, ROWS, NNZ, DOUBTFUL, BAD, NEXT, LARGEST, LEAST, UNLABELLED = range(9)
 # Arrays named in `Space.doubtful`.
 VALUE, LABEL, WEIGHT = range(3)
 

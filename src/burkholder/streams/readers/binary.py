@@ -96,6 +96,8 @@ class BinaryReader(Reader):
         super().__init__(os.fspath(path), **options)
         stored = arrays(path)
         self._intercept, self._chunk = intercept, chunk
+        if self.labels == "ignored" and "y" not in stored:
+            stored["y"] = np.full(len(stored["X"]) if "X" in stored else len(self._one(stored, "indptr")) - 1, np.nan)
         self._y = self._one(stored, "y")
         self._weight = self._one(stored, "weight") if "weight" in stored else None
         self._dense = stored.get("X")
@@ -181,10 +183,11 @@ class BinaryReader(Reader):
 
     def _checked(self, batch: Batch) -> Batch:
         """Refuse or drop rows with numbers that are not finite."""
-        fine = finite(batch.values.view(np.uint64)) and np.isfinite(batch.y).all()
+        labelled = np.isfinite(batch.y) | np.isnan(batch.y)  # a row without a label is another matter
+        fine = finite(batch.values.view(np.uint64)) and labelled.all()
         if fine and np.isfinite(batch.weight).all() and not (batch.weight < 0.0).any():
             return batch
-        wrong = ~np.isfinite(batch.y) | ~np.isfinite(batch.weight) | (batch.weight < 0.0)
+        wrong = ~labelled | ~np.isfinite(batch.weight) | (batch.weight < 0.0)
         row_of = np.repeat(np.arange(batch.rows), np.diff(batch.indptr))
         wrong[row_of[~np.isfinite(batch.values)]] = True
         for row in np.flatnonzero(wrong):

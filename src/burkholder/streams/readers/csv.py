@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.streams.readers.batch import LARGEST, LINE, Batch
-from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, Plan
+from burkholder.learning.dates import WORDS
+from burkholder.learning.rows import INTERCEPT
+from burkholder.streams.readers.batch import LINE, Batch
+from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD, Plan
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
+from burkholder.streams.readers.reader import MANY, planned
 from burkholder.streams.readers.reading import Reading
 from burkholder.streams.readers.source import Source
-from burkholder.streams.readers.table import parse, survey
+from burkholder.streams.readers.table import PLACES, parse, survey
 from burkholder.streams.readers.text import PATIENCE, TextReader
 
 SAMPLE = 1 << 18
@@ -45,20 +50,21 @@ class CsvReader(TextReader):
         bits: int = BITS,
         intercept: bool = False,
         named: bool = False,
-        decimal: str = ".",
+        decimal: str | None = None,
+        dates: bool = True,
         reading: Reading | None = None,
         **options: Any,
     ) -> None:
         super().__init__(source, **options)
         if reading is not None:
             header, decimal = reading.header, reading.decimal
-        if decimal not in (".", ","):
+        if decimal not in (".", ",", None):
             raise BadInput("decimal", decimal, "give '.' or ','")
-        self.decimal = decimal
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
+        self.decimal = decimal or _decimal(sample, self.delimiter)
         records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         try:
@@ -80,15 +86,36 @@ class CsvReader(TextReader):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
         if reading is not None:
-            self.plan = reading.plan(self.name, names)
+            self.plan = reading.plan(self.name, names, self.labels)
         else:
             whole = seen[:, 1] if self.header else seen.sum(axis=1)
-            texts, commas = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3))
-            self.plan = Plan(self.name, names, texts, target, weight, drop, categorical, positive, bits, intercept)
+            texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
+            if not dates:
+                texts, moments = [*texts, *moments], []
+            make = partial(
+                Plan,
+                self.name,
+                names,
+                texts,
+                target,
+                weight,
+                drop,
+                categorical,
+                bits=bits,
+                intercept=intercept,
+                dates=moments,
+                labels=self.labels,
+            )
+            self.plan = make(positive=positive)
+            if positive is None and self.plan.target >= 0 and (self.classes == MANY or names[self.plan.target] in texts):
+                self._plan_classes(sample, make)
             self._refuse_commas(commas)
         self.named = named
+        self._cut = bool((self.plan.kind == WORD).any())
         self._origin = np.empty((0, 3), dtype=np.int64)
-        self._positive = np.frombuffer((self.plan.positive or "").encode(), dtype=np.uint8)
+        self._positive, self._negative = (
+            np.frombuffer(word.encode() + b" ", dtype=np.uint8)[:-1] for word in (self.plan.positive or "", self.plan.negative)
+        )
         self._mask = np.uint64((1 << self.plan.bits) - 1)
         if self.header:
             self._skip_header()
@@ -117,11 +144,19 @@ class CsvReader(TextReader):
                 break
         return count
 
+    def _plan_classes(self, sample: str, make: Callable[..., Plan]) -> None:
+        """A target of words: two classes where the sample has two words, else as many as there are."""
+        if self.classes is False:
+            return  # numbers are wanted: the first word is refused, with its line
+        place, columns = self.plan.target, len(self.plan.names)
+        records = list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]
+        self.plan = planned(self, {record[place].strip(" \t\r") for record in records if len(record) == columns}, make)
+
     def _survey(self, sample: str) -> np.ndarray:
-        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma."""
+        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""
         text = bytes(PADDING) + sample.encode() + bytes(PADDING)
         copy = np.frombuffer(bytearray(text), dtype=np.uint8)
-        seen = np.zeros((len(self._starts), 2, 4), dtype=np.int64)
+        seen = np.zeros((len(self._starts), 2, 5), dtype=np.int64)
         comma = self.decimal == ","
         survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), comma, self._starts, self._stops, seen)
         return seen
@@ -166,8 +201,11 @@ class CsvReader(TextReader):
             plan.seed,
             plan.count,
             self._positive,
+            self._negative,
             plan.offset,
             self._mask,
+            plan.calendar,
+            self.labels != "needed",
             self.skip_bad,
             self.named,
             self._origin,
@@ -197,17 +235,54 @@ class CsvReader(TextReader):
         if batch.rows < whole.rows:  # rows were dropped after parsing
             origin = origin[np.repeat(np.isin(whole.line, batch.line), np.diff(whole.indptr))]
         for (column, start, stop), index in zip(origin.tolist(), batch.indices.tolist(), strict=True):
-            yield self.plan.name_of(column, index, bytes(self.view[start:stop]).decode("utf-8", "replace"))
+            if index < self.plan.offset:
+                yield INTERCEPT
+                continue
+            text = WORDS[-1 - start] if start < 0 else bytes(self.view[start:stop]).decode("utf-8", "replace")
+            yield self.plan.name_of(column, index, text)
+
+    def _due(self) -> bool:
+        return self._cut or super()._due()
+
+    def _words(self, batch: Batch) -> list[str] | None:
+        if not self._cut:
+            return None
+        spelled: list[str] = []
+        known: dict[bytes, str] = {}
+        for label in batch.y.tolist():
+            start, length = divmod(label, PLACES) if label == label else (0.0, 0.0)
+            field = bytes(self.view[int(start) : int(start) + int(length)])
+            word = known.get(field)
+            if word is None:
+                word = known[field] = field.decode("utf-8", "replace")
+            spelled.append(word)
+        return spelled
 
     @property
     def features(self) -> int:
-        return self.plan.features(int(self.space.state[LARGEST]))
+        return self.plan.count
 
 
 def _mostly(seen: np.ndarray, what: int) -> np.ndarray:
     """The columns with more fields of that kind than of any other, missing ones not counted."""
     others = np.delete(seen, [0, what], axis=1)
     return (seen[:, what] > 0) & (seen[:, what] >= others.max(axis=1))
+
+
+def _decimal(sample: str, delimiter: str) -> str:
+    """A comma where it can be nothing else: no delimiter, never beside a decimal point, and not before three digits only.
+
+    >>> _decimal("a;b\\n1,5;2\\n", ";"), _decimal("a;b\\n1,500;2\\n", ";"), _decimal("a;b\\n1,5;2.5\\n", ";")
+    (',', '.', '.')
+    """
+    if delimiter == ",":
+        return "."
+    mark = re.escape(delimiter)
+    start, end = rf"(?:^|[{mark}\n])[ \t]*[+-]?", rf"(?=[ \t\r]*(?:[{mark}\n]|$))"
+    commas = re.findall(rf"{start}(\d+),(\d+){end}", sample)
+    points = re.search(rf"{start}\d+\.\d+{end}", sample)
+    surely = any(len(after) != 3 or len(before) > 3 or before == "0" for before, after in commas)
+    return "," if surely and not points else "."
 
 
 def _delimiter(sample: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from burkholder.errors import BadInput
 from burkholder.suggestions import did_you_mean
 
-FORMATS = ("csv", "parquet", "libsvm", "vw", "npz")
+FORMATS = ("csv", "parquet", "libsvm", "vw", "npz", "jsonl", "arrow")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -20,6 +20,12 @@ _ENDINGS = {
     ".svmlight": "libsvm",
     ".vw": "vw",
     ".npz": "npz",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
 }
 _PACKED = {".gz", ".bz2", ".zst", ".zstd", ".xz"}
 _LIBSVM = re.compile(rb"[+-]?[0-9.eE+-]+(\s+(qid:\d+|\d+:[0-9.eE+-]+))+\s*(#.*)?")
@@ -50,17 +56,21 @@ def by_name(path: str | os.PathLike[str]) -> str | None:
 def by_content(start: bytes) -> str:
     """The format of text that begins like this.
 
-    >>> by_content(b"1 3:1 11:0.5\\n-1 2:1\\n"), by_content(b"1 |f a b:2\\n"), by_content(b"a,b\\n1,2\\n")
-    ('libsvm', 'vw', 'csv')
+    >>> by_content(b"1 3:1 11:0.5\\n-1 2:1\\n"), by_content(b"1 |f a b:2\\n"), by_content(b"a,b\\n1,2\\n"), by_content(b'{"a": 1}\\n')
+    ('libsvm', 'vw', 'csv', 'jsonl')
     """
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"PK\x03\x04"):
         return "npz"
+    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
     for line in start.splitlines():
         line = line.strip()
         if not line or line.startswith(b"#"):
             continue
+        if line.startswith(b"{") and line.endswith(b"}"):
+            return "jsonl"
         if _LIBSVM.fullmatch(line):
             return "libsvm"
         return "vw" if _VW.match(line) and line.count(b"|") <= line.count(b" ") + 1 else "csv"

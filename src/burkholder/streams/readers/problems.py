@@ -23,7 +23,9 @@ MOST_FEATURES = 2**31 - 3  # indices are 32-bit, one place is kept for the const
     NO_TARGET,
     BAD_WEIGHT,
     BAD_QUOTE,
-) = range(1, 16)
+    BAD_DATE,
+    BAD_CLASS,
+) = range(1, 18)
 
 _WORDS = {
     BAD_LABEL: "the label {token} is not a finite number",
@@ -40,6 +42,8 @@ _WORDS = {
     BAD_TARGET: "the target '{column}' is {token}, not a finite number; for classes given as words name the positive one",
     NO_TARGET: "the target '{column}' is missing",
     BAD_WEIGHT: "the weight '{column}' is {token}, not a number ≥ 0",
+    BAD_DATE: "{token} in the column of dates '{column}' is none; name the column as categorical, or drop it",
+    BAD_CLASS: "{token} is a third class of the target '{column}'; say multiclass, or positive to set one class against all others",
     BAD_QUOTE: "text after the closing quote in column '{column}'",
 }
 

@@ -1,44 +1,54 @@
-"""What every reader is: an iterator of batches that counts rows, malformed lines and features."""
+"""What every reader is: an iterator of batches that counts rows, malformed lines and rows without a label."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import Batch
+from burkholder.streams.readers.columns import LABELS, MISSING, Plan
 
 KEPT_EXAMPLES = 5
 LARGEST_LABEL = 1e140
+NUMBERS, TWO, MANY = False, True, "many"
 
 
 class Reader:
     """Batches of one file or pipe. Use it once: `for batch in reader`.
 
-    With `classes` labels become ±1 (0 and 1 are taken too) and any other label is a malformed line. None
-    leaves it to the first batch: when its labels are two classes, so must all others be.
+    `classes` says what labels are: False, numbers; True, two classes, which become ±1 (0 and 1 are taken too) and any other
+    label is a malformed line; "many", classes, each told by its place in `class_names`. None leaves it to the first batch: when
+    its labels are −1 and 1, or 0 and 1, they are two classes, else numbers; "any": two classes or many;
+    "words": words are classes, and numbers stay numbers.
+
+    A row without a label is left out and counted in `unlabelled`, or kept with y = NaN where labels="optional".
     """
 
     format = ""
 
-    def __init__(self, name: str, skip_bad: bool = False, classes: bool | None = False) -> None:
+    def __init__(self, name: str, skip_bad: bool = False, classes: Any = False, labels: str = "needed") -> None:
+        if labels not in LABELS:
+            raise BadInput("labels", labels, f"give one of {', '.join(LABELS)}")
         self.name = name
         self.skip_bad = skip_bad
         self.classes = classes
+        self.labels = labels
         self.rows = 0
+        self.unlabelled = 0
         self.bad_lines = 0
         self.bad_examples: list[str] = []
         self.all_classes = False  # whether a positive class that never occurs is an error
+        self.class_names: list[str] = []  # of labels that are classes; for two, those of −1 and 1
+        self._known_classes: dict[str, int] = {}
         self._positives = 0
 
     def __iter__(self) -> Iterator[Batch]:
         try:
             for whole in self._batches():
-                if self.classes is None and whole.rows:
-                    self.classes = bool(np.isin(whole.y, (-1.0, 1.0)).all() or np.isin(whole.y, (0.0, 1.0)).all())
-                batch = self._labelled(whole) if self.classes else self._moderate(whole)
+                batch = whole if self.labels == "ignored" else self._understood(whole)
                 self.rows += batch.rows
                 self._positives += int((batch.y > 0.0).sum())
                 if batch.rows:
@@ -54,10 +64,49 @@ class Reader:
     def _batches(self) -> Iterator[Batch]:
         raise NotImplementedError
 
+    # --- labels ----------------------------------------------------------------------------------------------
+    def _words(self, batch: Batch) -> list[str] | None:
+        """The labels as they are spelled, where the target is read as words; None where labels are numbers."""
+        return None
+
+    def _understood(self, batch: Batch) -> Batch:
+        """The batch with its labels as `classes` wants them."""
+        absent = np.isnan(batch.y)
+        if absent.any() and self.labels == "needed":
+            self.unlabelled += int(absent.sum())
+            batch, absent = batch.without(absent), np.zeros(int((~absent).sum()), dtype=bool)
+        if getattr(getattr(self, "plan", None), "positive", None) is not None:
+            self.classes = TWO
+        words = self._words(batch)
+        if words is not None:
+            self.classes = MANY
+            return batch._replace(y=np.where(absent, np.nan, [self._place(word) for word in words]))
+        if self.classes in (None, "any") and batch.rows and not absent.all():
+            found = batch.y[~absent]
+            two = bool(np.isin(found, (-1.0, 1.0)).all() or np.isin(found, (0.0, 1.0)).all())
+            self.classes = TWO if two else MANY if self.classes == "any" else NUMBERS
+        if self.classes == MANY:
+            return batch._replace(
+                y=np.array([number if number != number else self._place(f"{number:.12g}") for number in batch.y.tolist()])
+            )
+        return self._labelled(batch) if self.classes is True else self._moderate(batch)
+
+    def _place(self, word: str) -> int:
+        place = self._known_classes.get(word)
+        if place is None:
+            place = self._known_classes[word] = len(self._known_classes)
+            self.class_names.append(word)
+        return place
+
     def _labelled(self, batch: Batch) -> Batch:
         """Labels as ±1. The first other label is refused, or its row dropped and counted."""
+        if not self.class_names and batch.rows:
+            positive = getattr(getattr(self, "plan", None), "positive", None)
+            negative = getattr(getattr(self, "plan", None), "negative", "") or f"not {positive}"
+            self.class_names = [negative, positive] if positive is not None else ["0", "1"] if (batch.y == 0.0).any() else ["-1", "1"]
         y = np.where(batch.y == 0.0, -1.0, batch.y)
         wrong = np.abs(y) != 1.0
+        wrong &= ~np.isnan(y)
         for row in np.flatnonzero(wrong):
             self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is not a class; labels are -1 and 1, or 0 and 1")
         batch = batch._replace(y=y)
@@ -70,6 +119,7 @@ class Reader:
             self.note(int(batch.line[row]), f"the label {batch.y[row]:g} is too large: divide the target to below {LARGEST_LABEL:g}")
         return batch.without(wrong) if wrong.any() else batch
 
+    # --- counting --------------------------------------------------------------------------------------------
     def note(self, line: int, reason: str) -> None:
         """Count a malformed line, or refuse it."""
         if not self.skip_bad:
@@ -81,11 +131,11 @@ class Reader:
     def _nothing(self) -> str:
         if self.bad_examples:
             return f"none of its {self.bad_lines} lines can be used as {self.format}. The first, {self.bad_examples[0]}"
-        return "it holds no row"
+        return f"none of its {self.unlabelled} rows has a target" if self.unlabelled else "it holds no row"
 
     @property
     def features(self) -> int:
-        """How many features the rows so far can have, the constant not counted."""
+        """How many features the rows so far can have, the constant not counted; of a table, its columns."""
         raise NotImplementedError
 
     def progress(self) -> float | None:
@@ -100,3 +150,13 @@ class Reader:
 
     def __exit__(self, *reason: object) -> None:
         self.close()
+
+
+def planned(reader: Any, words: set[str], make: Callable[..., Plan]) -> Plan:
+    """The plan of a table whose target is text: two classes where the first rows have two words, else as many as there are."""
+    found = sorted(word for word in words if word.lower() not in MISSING)
+    if reader.classes in (MANY, "words") or len(found) != 2:
+        return make(words=True)
+    plan = make(positive=found[1])
+    plan.negative = found[0]
+    return plan

@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning import naming
+from burkholder.learning import dates, naming
 from burkholder.learning.schema import all_of, check_header, maybe, one_of, text, truth
-from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, MISSING, ROLES, TARGET, WEIGHTS, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, FEATURES, MISSING, ROLES, TARGET, WEIGHTS, Plan
+from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.hashing import code
 from burkholder.suggestions import did_you_mean
+
+FEATURE_ROLES = tuple(ROLES[kind] for kind in FEATURES)
 
 
 class Reading(NamedTuple):
@@ -65,18 +68,40 @@ class Reading(NamedTuple):
             "decimal": one_of(".", ","),
         }
         check_header(words, kinds)
-        if len(words["columns"]) != len(words["roles"]) or not {"number", "category"} & set(words["roles"]):
+        if len(words["columns"]) != len(words["roles"]) or not {*FEATURE_ROLES} & set(words["roles"]):
             raise BadInput("header 'roles'", words["roles"][:20], "every column has one, and some column is a feature")
         return cls(**{**words, "columns": tuple(words["columns"]), "roles": tuple(words["roles"])})
 
     # --- the next table ---------------------------------------------------------------------------------------------
-    def plan(self, file: str, names: Sequence[str]) -> Plan:
-        """The plan of a file with these columns."""
-        if tuple(names) != self.columns:
+    def plan(self, file: str, names: Sequence[str], labels: str = "needed") -> Plan:
+        """The plan of a file with these columns, in whatever order; others than the model's are not looked at."""
+        if (
+            not self.header and labels != "needed" and len(names) < len(self.columns)
+        ):  # without names or target: the columns are the features
+            names = [name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES][: len(names)]
+        needed = [
+            name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES or (role != "dropped" and labels == "needed")
+        ]
+        lacking = [name for name in needed if name not in names]
+        if lacking:
             told = ", ".join(self.columns[:20])
-            raise BadInput("path", file, f"the model's table had the columns {told}; this one has {', '.join(names[:20])}")
-        kind = [ROLES.index(role) for role in self.roles]
-        return Plan.again(file, names, kind, self.positive, self.bits, self.constant)
+            raise BadInput(
+                "path",
+                file,
+                f"the model's table had the columns {told}; this one lacks {', '.join(lacking[:20])}, it has {', '.join(names[:20])}",
+            )
+        roles = dict(zip(self.columns, self.roles))
+        unread = () if labels == "needed" else ("weight",) if labels == "optional" else ("weight", "target", "class", "classes")
+        kind = [ROLES.index("dropped" if roles.get(name) in unread else roles.get(name, "dropped")) for name in names]
+        plan = Plan.again(file, names, kind, self.positive, self.bits, self.constant)
+        places = {name: place for place, name in enumerate(self.features)}
+        plan.slot = np.array([places.get(name, 0) for name in names], dtype=np.int64)
+        return plan
+
+    @property
+    def features(self) -> list[str]:
+        """The columns that are features, in the order of their places."""
+        return [name for name, role in zip(self.columns, self.roles) if role in FEATURE_ROLES]
 
     def agree(self, given: Mapping[str, Any]) -> None:
         """Refuse what was said of the columns and is not so; what was not said is None or empty."""
@@ -98,14 +123,25 @@ class Reading(NamedTuple):
         if not isinstance(x, Mapping):
             told = ", ".join(self.columns[:20])
             raise BadInput("x", type(x).__name__, f"this model learned from a table: give a dict from column to value. Columns: {told}")
-        fields = dict(self._field(key, value) for key, value in x.items())
-        features = [place for place, role in enumerate(self.roles) if role in ("number", "category")]
+        fields: dict[str, Any] = {}
+        for key, value in x.items():
+            name, field = self._field(key, value)
+            if isinstance(field, _Feature):
+                fields.setdefault(name, []).append(field)
+            else:
+                fields[name] = field
+        features = [place for place, role in enumerate(self.roles) if role in FEATURE_ROLES]
         where, numbers = ([-1], [1.0]) if self.constant else ([], [])
         for slot, place in enumerate(features):
             name = self.columns[place]
             if self.roles[place] == "category":
-                where.append(2 * len(features) + self._word(name, fields.get(name)))
+                word = self._spelled(fields.get(name))
+                where.append(2 * len(features) + self._word(name, word) if word else len(features) + slot)
                 numbers.append(1.0)
+            elif self.roles[place] == "date":
+                for part, size in self._moment(name, fields.get(name)):
+                    where.append(len(features) + slot if part is None else slot if not part else 2 * len(features) + self._word(name, part))
+                    numbers.append(size)
             else:
                 number = self._number(name, fields.get(name))
                 where.append(slot if number is not None else len(features) + slot)
@@ -114,15 +150,17 @@ class Reading(NamedTuple):
 
     def _field(self, key: Any, value: Any) -> tuple[str, Any]:
         """(column, value); `column=text` and `column?` are the names of features."""
-        if key in self.columns:
-            return key, value
         known = dict(zip(self.columns, self.roles))
+        if key in known:
+            return key, _Feature("", float(value)) if known[key] == "date" and type(value) in (int, float) and value == value else value
         name = str(key)
-        if name.endswith("?") and known.get(name[:-1]) == "number" and value == 1:
+        if name.endswith("?") and known.get(name[:-1]) in FEATURE_ROLES and value == 1:
             return name[:-1], None
         for at in (place for place, letter in enumerate(name) if letter == "="):
             if known.get(name[:at]) == "category" and value == 1:
                 return name[:at], name[at + 1 :]
+            if known.get(name[:at]) == "date" and value == 1:
+                return name[:at], _Feature(name[at + 1 :], 1.0)
         raise BadInput(f"x[{key!r}]", value, f"{did_you_mean(key, self.columns)}Columns: {', '.join(self.columns[:20])}")
 
     def _number(self, name: str, value: Any) -> float | None:
@@ -145,12 +183,35 @@ class Reading(NamedTuple):
             raise BadInput(f"x[{name!r}]", value, "this column holds finite numbers")
         return number
 
-    def _word(self, name: str, value: Any) -> int:
-        """The hash of the word. A whole number is the word that a table would have for it."""
+    def _moment(self, name: str, value: Any) -> list[tuple[str | None, float]]:
+        """(word, number) of a moment: no word for the trend, None for a missing value."""
+        if isinstance(value, list):  # the features themselves, as `read` names them
+            return value
+        if isinstance(value, str):
+            value = None if value.strip().lower() in MISSING else spelled(value) or value
         if naming.is_missing(value):
-            word = ""
-        elif isinstance(value, float) and value.is_integer():
-            word = str(int(value))
-        else:
-            word = str(value).strip(" \t\r")
+            return [(None, 1.0)]
+        if not dates.is_moment(value):
+            raise BadInput(f"x[{name!r}]", value, "this column holds dates, such as 2024-03-05 or 2024-03-05 13:30")
+        trend, places = dates.parts(value)
+        return [("", trend), *((dates.WORDS[place], 1.0) for place in places)]
+
+    @staticmethod
+    def _spelled(value: Any) -> str:
+        """The word a table would have for the value. A whole number is the word of its digits."""
+        if naming.is_missing(value):
+            return ""
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))
+        return str(value).strip(" \t\r")
+
+    def _word(self, name: str, word: str) -> int:
+        """The hash of the word."""
         return code(word, code(name)) & ((1 << self.bits) - 1)
+
+
+class _Feature(NamedTuple):
+    """One feature of a date, as `read` names it: no word for the trend."""
+
+    word: str
+    number: float

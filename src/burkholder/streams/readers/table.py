@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from burkholder.learning.dates import EPOCH, FIRST_DAY, FIRST_MONTH, YEAR
 from burkholder.machine.compiling import compiled, register_jitable
-from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, VALUE, WEIGHT, closed, doubt, opened, refuse
-from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DROPPED, MISSING, NUMERIC, TARGET
+from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, UNLABELLED, VALUE, WEIGHT, closed, doubt, opened, refuse
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, MISSING, NUMERIC, TARGET, WORD
+from burkholder.streams.readers.dates import NO_DATE, moment
 from burkholder.streams.readers.digits import everywhere, next_of
 from burkholder.streams.readers.hashing import code_of
 from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
-from burkholder.streams.readers.problems import BAD_COUNT, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
+from burkholder.streams.readers.problems import BAD_CLASS, BAD_COUNT, BAD_DATE, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
 
 QUOTE = 34
+PLACES = float(1 << 26)  # a target's word is told by where it stands: start·2²⁶ + length, exact in a float64
 # The words above, letters lowered, as base-256 numbers.
 _INFINITY = np.frombuffer(b"infinity", dtype=np.uint8).copy()
 _MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISSING])
@@ -149,9 +152,18 @@ def _undoubled(text, start, stop):
     return put
 
 
+@register_jitable
+def _month(days):
+    """The month of a day since 1970, from 0."""
+    of_era = (days + 719468) % 146097
+    year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    return ((5 * of_year + 2) // 153 + 2) % 12
+
+
 @compiled
 def survey(text, start, stop, delimiter, comma, starts, stops, seen):
-    """Count in seen[column, record kind, field kind]: first record or later; missing, number, text or number with a comma.
+    """Count in seen[column, record kind, field kind]: first record or later; missing, number, text, number with a comma or date.
 
     Unquotes in place: give it a copy.
     """
@@ -172,6 +184,8 @@ def survey(text, start, stop, delimiter, comma, starts, stops, seen):
                     seen[column, later, 3] += 1
                 elif infinite(text, a, b) or decimal(text, a, b)[1] != NOT_A_NUMBER or understood(text, a, b, comma)[1] != NOT_A_NUMBER:
                     seen[column, later, 1] += 1
+                elif moment(text, a, b)[0] != NO_DATE:
+                    seen[column, later, 4] += 1
                 else:
                     seen[column, later, 2] += 1
         later = 1
@@ -189,8 +203,11 @@ def parse(
     seed,
     count,
     positive,
+    negative,
     offset,
     mask,
+    calendar,
+    keep,
     skip,
     named,
     origin,
@@ -208,7 +225,8 @@ def parse(
 ):
     """Parse whole records behind the rows already there.
 
-    With `named`, `origin` gets (column, start, stop) of each feature's field.
+    With `named`, `origin` gets (column, start, stop) of each feature's field; (column, −1 − place, 0) for a word of the calendar.
+    With `keep`, a row without a label stays, with y = NaN; otherwise it is left out and counted.
     """
     rows, nnz, number_of_line = opened(state, indptr)
     largest = state[LARGEST]
@@ -230,6 +248,7 @@ def parse(
         elif wrong[0] >= 0:
             reason, where = BAD_QUOTE, wrong[0]
         weight[rows] = 1.0
+        y[rows] = np.nan
         if offset:
             indices[nnz] = 0
             values[nnz] = 1.0
@@ -243,15 +262,57 @@ def parse(
             where = column
             if kind[column] == CATEGORICAL:
                 index = 2 * count + np.int64(code_of(text, a, b, seed[column]) & mask)
+                if a == b:
+                    index = count + slot[column]
                 indices[nnz] = index + offset
                 values[nnz] = 1.0
+            elif kind[column] == DATE:
+                days, hour, seconds = moment(text, a, b)
+                index = slot[column]
+                if days != NO_DATE:
+                    indices[nnz] = index + offset
+                    values[nnz] = (days * 86400.0 - EPOCH + seconds) / YEAR
+                    words = hour, FIRST_DAY + (days + 3) % 7, FIRST_MONTH + _month(days)
+                    if named:
+                        origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
+                    for place in words:
+                        if place >= 0:
+                            nnz += 1
+                            if named:
+                                origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, -1 - place, 0
+                            largest = max(largest, calendar[column, place])
+                            indices[nnz] = calendar[column, place] + offset
+                            values[nnz] = 1.0
+                    nnz += 1
+                    continue
+                if not missing(text, a, b):
+                    reason = BAD_DATE
+                index = count + slot[column]
+                indices[nnz] = index + offset
+                values[nnz] = 1.0
+            elif kind[column] == WORD:
+                if missing(text, a, b):
+                    reason = NO_TARGET
+                else:
+                    y[rows] = a * PLACES + (b - a)
+                if reason and keep:
+                    reason = 0
+                continue
             elif kind[column] == CLASS:
                 if missing(text, a, b):
                     reason = NO_TARGET
+                    if keep:
+                        reason = 0
+                        continue
                 same = b - a == positive.size
                 for at in range(min(b - a, positive.size)):
                     same = same and text[a + at] == positive[at]
                 y[rows] = 1.0 if same else -1.0
+                if negative.size and not same:  # the other class is known too
+                    same = b - a == negative.size
+                    for at in range(min(b - a, negative.size)):
+                        same = same and text[a + at] == negative[at]
+                    reason = 0 if same else BAD_CLASS
                 continue
             else:
                 number, status = understood(text, a, b, comma)
@@ -266,7 +327,9 @@ def parse(
                 elif kind[column] == TARGET:
                     if refused:
                         reason = NO_TARGET if absent else BAD_TARGET
-                    y[rows] = number
+                    y[rows] = np.nan if absent else number
+                    if absent and keep:
+                        reason = 0
                 else:
                     if refused or number < 0.0:
                         reason = BAD_WEIGHT
@@ -282,7 +345,11 @@ def parse(
                 origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
             largest = max(largest, index)
             nnz += 1
-        if reason:
+        if reason == NO_TARGET:
+            nnz = begun
+            state[DOUBTFUL] = unsure
+            state[UNLABELLED] += 1
+        elif reason:
             nnz = begun
             state[DOUBTFUL] = unsure
             field = min(where, columns - 1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput, BadLine
-from burkholder.streams.readers.batch import BAD, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, VALUE, Batch, Space
+from burkholder.streams.readers.batch import BAD, DOUBTFUL, LARGEST, LEAST, LINE, NEXT, NNZ, ROWS, UNLABELLED, VALUE, Batch, Space
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.problems import describe
 from burkholder.streams.readers.reader import Reader
@@ -27,9 +27,9 @@ class TextReader(Reader):
     longest = 1 << 26  # a line beyond this is taken for a file that is not text
 
     def __init__(
-        self, source: Source, skip_bad: bool = False, classes: bool | None = False, block: int = BLOCK, gather: int = GATHER
+        self, source: Source, skip_bad: bool = False, classes: Any = False, block: int = BLOCK, gather: int = GATHER, labels: str = "needed"
     ) -> None:
-        super().__init__(source.name, skip_bad, classes)
+        super().__init__(source.name, skip_bad, classes, labels)
         if block < 16:
             raise BadInput("block", block, "give at least 16 bytes")
         self.source = source
@@ -46,7 +46,7 @@ class TextReader(Reader):
         self.space.state[LEAST] = np.iinfo(np.int64).max
         self.ended = False
         self.damage: BadLine | None = None  # to be raised when the whole lines before it were handed on
-        self.named = False  # names are cut from the text: such batches end with their block
+        self.named = False  # names and words are cut from the text: such batches end with their block
         self._dropped: list[int] = []  # rows gathered that turned out not to be finite
         self._stop = PADDING  # the text not parsed yet is [PADDING, _stop)
         self._tried = PADDING  # up to here it holds no whole record
@@ -185,7 +185,9 @@ class TextReader(Reader):
         return found
 
     def _account(self) -> None:
-        """Take over the malformed lines the parser met."""
+        """Take over the malformed lines and the rows without a label that the parser met."""
+        self.unlabelled += int(self.space.state[UNLABELLED])
+        self.space.state[UNLABELLED] = 0
         count = int(self.space.state[BAD])
         for line, reason, start, stop in self.space.bad[: min(count, len(self.space.bad))].tolist():
             token = bytes(self.view[start:stop]).decode("utf-8", "replace").strip()

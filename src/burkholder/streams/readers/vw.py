@@ -59,7 +59,7 @@ def _head(text, p, stop, row, y, weight, doubtful, state):
 
 
 @compiled
-def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, weight, line, doubtful, bad, state):
+def parse(text, start, stop, offset, mask, keep, skip, indptr, indices, values, y, weight, line, doubtful, bad, state):
     """Parse whole lines behind the rows already there. With offset 1 the constant goes in front of each row."""
     rows, nnz, number_of_line = opened(state, indptr)
     known, p = nnz, start
@@ -79,6 +79,8 @@ def parse(text, start, stop, offset, mask, skip, indptr, indices, values, y, wei
         reason, fault, fault_end = NO_BAR, p, end
         if bar:
             reason, fault, fault_end, p = _head(text, p, end, rows, y, weight, doubtful, state)
+            if reason == NO_LABEL and keep:
+                y[rows], reason = np.nan, 0
         if offset:
             indices[nnz] = 0
             values[nnz] = 1.0
@@ -167,6 +169,7 @@ class VWReader(PairsReader):
             stop,
             self.offset,
             self._mask,
+            self.labels != "needed",
             self.skip_bad,
             space.indptr,
             space.indices,

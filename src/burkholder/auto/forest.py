@@ -1,0 +1,285 @@
+"""Trees whose prunings are all weighed at once: lanes for what is not linear.
+
+A node v plays base + b_v, its running correction of a base: 0 in every second tree, what the linear lanes play in the others
+(log-odds, or in the units of the labels). On its way down a row meets nodes v₀, …, v_m; from the leaf up, p̄_m = p_m and
+
+    p̄_v = (1 − s)·p_v + s·p̄_child,   s = σ(η·LEAD_v),   LEAD_v = Σ (loss of p_v − loss of p̄_child) since v was split,
+
+probabilities under the log loss, where η = 1. So every node chooses between itself and what lies below it, and pays for that
+choice at most COST_v = ln 2/η + GAP_v: GAP_v is what p̄_v paid above its mix loss (0 for the log loss and weights up to 1), and for other
+losses η = ln 2/GAP_v as in AdaHedge. Summed over the nodes of a pruning: on every stream the tree's loss is at most
+
+    loss of the pruning + Σ of COST_v over its 2k − 1 nodes       (log loss: (2k − 1)·ln 2 for k leaves),
+
+where a node of the pruning that was not there yet is represented by the one it was split from.
+
+A leaf is split once HELD rows lie in it, at the best of CANDIDATES random cuts by how much better two corrections fit those rows
+than one. Rows are kept in a ring; nodes are bounded by a budget. Memory is bounded, whatever the stream.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from burkholder.auto.plan import MIX_LOG, Plan
+from burkholder.auto.state import aligned
+from burkholder.learning.rounding import UNIT as U
+from burkholder.learning.rounding import more
+from burkholder.losses import value
+from burkholder.machine.compiling import inlined
+from burkholder.machine.memory import Matrix, Vector, Whole
+
+# columns of `nodes`, a row a node: b_v, how many rows it rests on, LEAD, GAP, the largest difference of losses, where it was
+# split: the cut, the feature, the left child (0: it is a leaf; the right child is the next one)
+OFFSET, MASS, LEAD, GAP, RANGE, CUT, FEATURE, CHILD = range(8)
+NODES = 2047  # a tree
+HELD = 40
+CANDIDATES = 60
+DEPTH = 64
+BASE, LABEL, WEIGHT, ROUND = range(4)  # columns of `ring` before the features, whose places are counted from 1
+RING = 1 << 14  # rows that are remembered
+WIDEST = 128  # features at most
+FLOOR = 0.5  # of the largest difference of losses: no η is larger than ln 2 over this
+LEAST = 1e-3  # curvature of a saturated prediction
+LN2 = math.log(2.0)
+SURE = 1e-13  # no probability is nearer to 0 or 1
+
+
+class Forest(NamedTuple):
+    """All trees. Node i of tree k has row i·trees + k, so that more room is more rows."""
+
+    nodes: Matrix
+    held: Matrix  # a row a node: how many rows of the stream it holds, and their rounds
+    used: Vector  # nodes of each tree
+    seen: Vector  # how many features were seen
+    ring: Matrix
+    seed: Whole
+
+
+class Walk(NamedTuple):
+    """Scratch: the row as a vector, and each tree's way through it."""
+
+    x: Vector
+    path: Matrix
+    own: Matrix  # what the nodes on the way play
+    mixed: Matrix  # p̄ of those nodes
+    length: Vector
+    rest: Vector
+    mass: Vector
+
+
+def new_forest(trees: int) -> Forest:
+    """Roots only."""
+    nodes = aligned(trees, 8)
+    nodes[:, MASS] = 1.0
+    return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), aligned(1, ROUND + 1), np.array([1], np.int64))
+
+
+def new_walk(trees: int, width: int) -> Walk:
+    """Scratch for rows of so many features."""
+    path, own, mixed = (aligned(trees, DEPTH) for _ in range(3))
+    return Walk(aligned(width + 1), path, own, mixed, aligned(trees), aligned(HELD), aligned(HELD))
+
+
+def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
+    """The same with room for so many more rows after so many rounds, of features up to place `width`."""
+    trees = len(forest.used)
+    wanted = int(min(NODES, forest.used.max() + 2 * rows))
+    if wanted * trees > len(forest.nodes):
+        size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
+        forest = forest._replace(nodes=_longer(forest.nodes, size), held=_longer(forest.held, size))
+    have, columns = forest.ring.shape
+    length, width = min(RING, max(have, _power(rounds + rows))), max(columns, ROUND + 1 + _power(width))
+    if (length, width) == (have, columns):
+        return forest
+    ring = aligned(length, width)
+    kept = forest.ring[forest.ring[:, ROUND] > 0.0]
+    ring[kept[:, ROUND].astype(np.int64) % length, :columns] = kept
+    return forest._replace(ring=ring)
+
+
+def _power(number: int) -> int:
+    return 1 << max(number - 1, 3).bit_length()
+
+
+def _longer(array: np.ndarray, size: int) -> np.ndarray:
+    out = aligned(size, array.shape[1])
+    out[: len(array)] = array
+    return out
+
+
+@inlined
+def chance(z):
+    """σ(z)."""
+    e = math.exp(-abs(z))
+    return 1.0 / (1.0 + e) if z > 0.0 else e / (1.0 + e)
+
+
+@inlined
+def paid(plan, loss, p, y):
+    """The loss of a probability of y = 1, or of a prediction."""
+    if plan.mixing == MIX_LOG:
+        return -math.log(p if y > 0.0 else 1.0 - p)
+    return value(loss, p, y)
+
+
+@inlined
+def rate(plan, forest, node):
+    """η of a node."""
+    if plan.mixing == MIX_LOG:
+        return 1.0
+    scale = max(forest.nodes[node, GAP], FLOOR * forest.nodes[node, RANGE])
+    return LN2 / scale if scale > 0.0 else 0.0
+
+
+@inlined
+def forecast(plan, forest, walk, k, base):
+    """p̄ at the root of tree k: a probability under the log loss, else a prediction. The way is kept for `learn`."""
+    nodes, trees = forest.nodes, forest.used.shape[0]
+    node, m, down = k, 0, 1.0
+    while down > 0.0:
+        own = base + nodes[node, OFFSET]
+        walk.path[k, m] = float(node)
+        walk.own[k, m] = min(max(chance(own), SURE), 1.0 - SURE) if plan.mixing == MIX_LOG else own
+        m += 1
+        down = nodes[node, CHILD]
+        if down > 0.0:
+            side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
+            node = (int(down) + side) * trees + k
+    walk.length[k] = float(m)
+    mixed = walk.own[k, m - 1]
+    walk.mixed[k, m - 1] = mixed
+    for j in range(m - 2, -1, -1):
+        at = int(walk.path[k, j])
+        deeper = chance(rate(plan, forest, at) * nodes[at, LEAD])
+        mixed = walk.own[k, j] + deeper * (mixed - walk.own[k, j])
+        walk.mixed[k, j] = mixed
+    return mixed
+
+
+@inlined
+def learn(plan, loss, forest, walk, k, y, weight):
+    """Every node on the way takes the label, after its choice was charged."""
+    nodes, m = forest.nodes, int(walk.length[k])
+    for j in range(m):
+        at, own = int(walk.path[k, j]), walk.own[k, j]
+        if j < m - 1:
+            charge(plan, loss, forest, at, own, walk.mixed[k, j + 1], walk.mixed[k, j], y, weight)
+        if plan.mixing == MIX_LOG:
+            nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
+            nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
+        else:
+            nodes[at, MASS] += weight
+            nodes[at, OFFSET] += weight * (y - own) / nodes[at, MASS]
+
+
+@inlined
+def charge(plan, loss, forest, at, own, deeper, mixed, y, weight):
+    """LEAD and GAP of a node, from the losses of its own prediction, of what lies below, and of their mixture."""
+    nodes = forest.nodes
+    mine, below = weight * paid(plan, loss, own, y), weight * paid(plan, loss, deeper, y)
+    nodes[at, RANGE] = max(nodes[at, RANGE], abs(mine - below))
+    eta = rate(plan, forest, at)
+    if eta > 0.0 and (plan.mixing != MIX_LOG or weight > 1.0):
+        share, least = chance(eta * nodes[at, LEAD]), min(mine, below)
+        mix = least - math.log((1.0 - share) * math.exp(eta * (least - mine)) + share * math.exp(eta * (least - below))) / eta
+        nodes[at, GAP] += max(0.0, weight * paid(plan, loss, mixed, y) - mix)
+    nodes[at, LEAD] += mine - below
+
+
+@inlined
+def remember(forest, walk, base, y, weight, now):
+    """Put the row into the ring."""
+    ring = forest.ring
+    at = int(now) % ring.shape[0]
+    ring[at, BASE], ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = base, y, weight, now
+    for i in range(1, ring.shape[1] - ROUND):
+        ring[at, ROUND + i] = walk.x[i] if i < walk.x.shape[0] else 0.0
+
+
+@inlined
+def draw(forest):
+    """A number in [0, 1), from a linear congruence of 64 bits."""
+    forest.seed[0] = forest.seed[0] * 6364136223846793005 + 1442695040888963407
+    return float((forest.seed[0] >> 33) & 0x3FFFFFFF) / 1073741824.0
+
+
+@inlined
+def hold(plan, forest, walk, k, based, now):
+    """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
+    leaf, held = int(walk.path[k, int(walk.length[k]) - 1]), forest.held
+    count = int(held[leaf, 0]) + 1
+    held[leaf, count], held[leaf, 0] = now, float(count)
+    if count < HELD:
+        return
+    count = 0
+    for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
+        if held[leaf, i] > now - float(forest.ring.shape[0]):
+            count += 1
+            held[leaf, count] = held[leaf, i]
+    if count == HELD and walk.length[k] < float(DEPTH) and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
+        return
+    half = HELD // 2 if count == HELD else count
+    for i in range(1, half + 1):
+        held[leaf, i] = held[leaf, count - half + i]
+    held[leaf, 0] = float(half)
+
+
+@inlined
+def split(plan, forest, walk, k, leaf, based):
+    """Try random cuts of a leaf, and make the best one; whether there was any."""
+    nodes, held, ring = forest.nodes, forest.held, forest.ring
+    length, total, mass = ring.shape[0], 0.0, 0.0
+    for i in range(HELD):
+        row = int(held[leaf, i + 1]) % length
+        own = based * ring[row, BASE] + nodes[leaf, OFFSET]
+        if plan.mixing == MIX_LOG:
+            p = chance(own)
+            walk.rest[i] = ring[row, WEIGHT] * ((1.0 if ring[row, LABEL] > 0.0 else 0.0) - p)
+            walk.mass[i] = ring[row, WEIGHT] * max(p * (1.0 - p), LEAST)
+        else:
+            walk.rest[i], walk.mass[i] = ring[row, WEIGHT] * (ring[row, LABEL] - own), ring[row, WEIGHT]
+        total, mass = total + walk.rest[i], mass + walk.mass[i]
+    best, where, cut = total * total / (mass + 1.0), 0, 0.0
+    for _ in range(CANDIDATES):
+        column = ROUND + 1 + int(draw(forest) * forest.seen[0])
+        one = ring[int(held[leaf, 1 + int(draw(forest) * HELD)]) % length, column]
+        other = ring[int(held[leaf, 1 + int(draw(forest) * HELD)]) % length, column]
+        low, high = min(one, other), max(one, other)
+        at = low + draw(forest) * (high - low)
+        at = at if at < high else low
+        if low < high:
+            left, weight = 0.0, 0.0
+            for i in range(HELD):
+                if ring[int(held[leaf, i + 1]) % length, column] <= at:
+                    left, weight = left + walk.rest[i], weight + walk.mass[i]
+            gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
+            if gain > best:
+                best, where, cut = gain, column - ROUND, at
+    if where == 0:
+        return False
+    child, trees = int(forest.used[k]), forest.used.shape[0]
+    forest.used[k] += 2.0
+    nodes[leaf, CUT], nodes[leaf, FEATURE], nodes[leaf, CHILD], held[leaf, 0] = cut, float(where), float(child), 0.0
+    for side in range(2):
+        node, count, push, weight = (child + side) * trees + k, 0, 0.0, 1.0
+        for i in range(HELD):
+            if (ring[int(held[leaf, i + 1]) % length, ROUND + where] <= cut) == (side == 0):
+                count += 1
+                held[node, count] = held[leaf, i + 1]
+                push, weight = push + walk.rest[i], weight + walk.mass[i]
+        held[node, 0] = float(count)
+        nodes[node, OFFSET], nodes[node, MASS] = nodes[leaf, OFFSET] + push / weight, weight
+    return True
+
+
+def costs(plan: Plan, forest: Forest, k: int, rounds: float) -> np.ndarray:
+    """COST_v of every node of tree k that was split, the largest first; with what n rounds of rounding may have moved its choice:
+    LEAD is a plain sum of n differences, none above RANGE_v."""
+    nodes = forest.nodes[k :: len(forest.used)][: int(forest.used[k])]
+    inner = nodes[nodes[:, CHILD] > 0.0]
+    share = np.full(len(inner), LN2) if plan.mixing == MIX_LOG else np.maximum(inner[:, GAP], FLOOR * inner[:, RANGE])
+    return more(1.0, rounds) * np.sort(share + inner[:, GAP] + 16.0 * rounds * rounds * U * inner[:, RANGE])[::-1]

@@ -1,0 +1,221 @@
+"""What follows the linear lanes in every round: trees, and the last aggregation. One loop, compiled when it is first used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burkholder.auto import blend as blends
+from burkholder.auto import forest as forests
+from burkholder.auto import kernel, sleep
+from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
+from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
+from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
+from burkholder.auto.room import plain, plan_of
+from burkholder.auto.state import (
+    CLIPPED_LABELS,
+    FEATURES,
+    HEAVY,
+    LEARNT_LOSS,
+    LEARNT_REST,
+    LOSS,
+    LOSS_REST,
+    ROUNDS,
+    WEIGHT_SUM,
+    State,
+    copied,
+)
+from burkholder.auto.sums import add
+from burkholder.losses import value
+from burkholder.machine.compiling import inlined, uncounted
+from burkholder.machine.elementary import log
+from burkholder.machine.memory import named, place, table
+
+PREFIX = "beyond_"  # of its arrays, where they are saved with the linear lanes'
+START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen, see `sleep`
+TREES = {"light": 0, "default": 12, "thorough": 32}  # by effort
+
+forest_of, walk_of, blend_of, desk_of = named(Forest), named(Walk), named(Blend), named(Desk)
+
+
+@inlined
+def scatter(forest, blend, walk, slot_of, indices, values, start, stop, learning):
+    """The row as a vector over the slots, repeated features added up. Features beyond the widest retire the trees, after this round."""
+    wide = False
+    for j in range(start, stop):
+        feature = indices[j]
+        slot = int(slot_of[feature]) if feature < slot_of.shape[0] else -1
+        if slot > WIDEST:
+            wide = True
+        elif slot > 0:
+            walk.x[slot] += values[j]
+            if learning:
+                forest.seen[0] = max(forest.seen[0], float(slot))
+    return wide
+
+
+@inlined
+def clear(walk, slot_of, indices, start, stop):
+    """Zeros again."""
+    for j in range(start, stop):
+        feature = indices[j]
+        slot = int(slot_of[feature]) if feature < slot_of.shape[0] else -1
+        if 0 < slot <= WIDEST:
+            walk.x[slot] = 0.0
+
+
+@inlined
+def play(plan, forest, walk, blend, desk, linear):
+    """The prediction of all lanes together, given the linear lanes'."""
+    desk.out[0] = linear
+    for k in range(forest.used.shape[0]):
+        p = forests.forecast(plan, forest, walk, k, linear if blends.based(k + 1) else 0.0)
+        desk.out[k + 1] = log(p / (1.0 - p)) if plan.mixing == MIX_LOG else p
+    p = blends.play(plan, blend, desk)
+    return log(p) if plan.mixing == MIX_LOG else p
+
+
+@inlined
+def learn(plan, loss, forest, walk, blend, desk, linear, p, y, weight):
+    """Everything the label changes."""
+    blends.learn(plan, loss, blend, desk, p, y, weight)
+    now = blend.scalars[ROUNDS]
+    forests.remember(forest, walk, linear, y, weight, now)
+    for k in range(forest.used.shape[0]):
+        forests.learn(plan, loss, forest, walk, k, y, weight)
+        forests.hold(plan, forest, walk, k, 1.0 if blends.based(k + 1) else 0.0, now)
+
+
+@inlined
+def account(plan, loss, blend, p, given, label, weight):
+    """The loss of a round, and of the label as it is learned, into the sums; the first of them."""
+    scalars, lost = blend.scalars, weight * value(loss, p, given)
+    add(scalars, LOSS, scalars, LOSS_REST, lost)
+    add(scalars, LEARNT_LOSS, scalars, LEARNT_REST, lost if label == given else weight * value(loss, p, label))
+    scalars[WEIGHT_SUM] += weight
+    if weight > 1.0:
+        scalars[HEAVY] += 1.0
+    if label != given:
+        scalars[CLIPPED_LABELS] += 1.0
+    return lost
+
+
+@uncounted
+def run_rows(
+    plans,
+    forest_table,
+    walk_table,
+    blend_table,
+    desk_table,
+    loss,
+    unit,
+    slots,
+    indptr,
+    indices,
+    values,
+    linear,
+    y,
+    weight,
+    yhat,
+    losses,
+    learning,
+):
+    """Predict, then learn, row by row, after the linear lanes did (`linear`: what they played, in the target's units, as is yhat).
+    Without `learning` only yhat and scratch are written. y and losses are in internal units."""
+    plan, forest, walk = plan_of(plans, 0), forest_of(forest_table, 0), walk_of(walk_table, 0)
+    blend, desk = blend_of(blend_table, 0), desk_of(desk_table, 0)
+    slot_of, ids, numbers = place(slots), place(indices), place(values)
+    for t in range(yhat.shape[0]):
+        start, stop, base = indptr[t], indptr[t + 1], linear[t] / unit
+        quiet, p, wide = sleep.asleep(blend), base, False
+        if not quiet:
+            wide = scatter(forest, blend, walk, slot_of, ids, numbers, start, stop, learning)
+            p = play(plan, forest, walk, blend, desk, base)
+        yhat[t] = p * unit
+        if learning:
+            label = y[t]
+            if plan.kinds[0] != LOGISTIC:
+                label = kernel.tame(plan, blend, label)
+            losses[t] = account(plan, loss, blend, p, y[t], label, weight[t])
+            alone = weight[t] * value(loss, base, label)
+            if quiet:
+                for k in range(plan.lanes):
+                    add(blend.lane_loss, k, blend.lane_rest, k, alone)
+            else:
+                learn(plan, loss, forest, walk, blend, desk, base, p, label, weight[t])
+            if wide:
+                blend.watch[sleep.RETIRED] = 1.0
+            sleep.note(blend, alone, losses[t])
+            if plan.kinds[0] != LOGISTIC:
+                kernel.extend(plan, blend, label)
+            blend.scalars[ROUNDS] += 1.0
+        if not quiet:
+            clear(walk, slot_of, ids, start, stop)
+
+
+class Nonlinear:
+    """The arrays of the trees and of the blend, and the calls of their loop."""
+
+    def __init__(self, plan: Plan, state: State, trees: int, restless: bool) -> None:
+        self.plan = blend_plan(plan, trees)
+        self.forest = new_forest(trees)
+        self.blend = new_blend(self.plan, state.scalars, restless)
+        self._ready()
+
+    def _ready(self) -> None:
+        self._walk, self._desk = new_walk(len(self.forest.used), WIDEST), new_desk(self.plan)
+        self._tables: Any = None
+
+    def learn(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float, y: Any, weight: Any) -> tuple[Any, Any]:
+        """(predictions, losses in internal units) of rows that the linear lanes have played and learned."""
+        if self.blend.watch[sleep.RETIRED] == 1.0:
+            self._forget()
+        elif not sleep.asleep(self.blend) or self.blend.scalars[ROUNDS] + len(y) > self.blend.watch[sleep.UNTIL]:
+            width = min(int(state.scalars[FEATURES]) - 1, WIDEST)
+            forest = roomy(self.forest, int(self.blend.scalars[ROUNDS]), len(y), width)
+            if forest is not self.forest:
+                self.forest, self._tables = forest, None
+        yhat, losses = np.empty(len(y)), np.empty(len(y))
+        labels, weights = plain(y, np.float64), plain(weight, np.float64)
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, labels, weights, yhat, losses, True)
+        run_rows(*given)
+        return yhat, losses
+
+    def predict(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float) -> NDArray[np.float64]:
+        """Predictions of rows, given the linear lanes'; nothing is learned."""
+        yhat = np.empty(len(linear))
+        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, yhat, yhat, yhat, yhat, False)
+        run_rows(*given)
+        return yhat
+
+    def _forget(self) -> None:
+        """Trees that never play again keep no nodes and no rows."""
+        if len(self.forest.ring) > 1:
+            self.forest, self._tables = new_forest(len(self.forest.used)), None
+
+    def _all(self) -> tuple[Any, ...]:
+        if self._tables is None:
+            parts = (self.plan, self.forest, self._walk, self.blend, self._desk)
+            self._tables = tuple(table(part) for part in parts)
+        return self._tables
+
+    # --- saved and copied ------------------------------------------------------------------------------------
+    def arrays(self) -> dict[str, NDArray]:
+        """Everything that was learned, by name."""
+        return {name: array.copy() for part in (self.forest, self.blend) for name, array in part._asdict().items()}
+
+    def restore(self, arrays: dict[str, NDArray]) -> None:
+        """Back to what `arrays` gave."""
+        self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
+        self.blend = Blend(**{name: copied(arrays[name]) for name in Blend._fields})
+        self._ready()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # addresses of this very learner's arrays must not reach a copy
+        return {"plan": self.plan, "arrays": self.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.plan = state["plan"]
+        self.restore(state["arrays"])

@@ -1,0 +1,1 @@
+"""Asking a service (`serve/`) from a program: it needs nothing of the library but its errors."""

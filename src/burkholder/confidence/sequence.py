@@ -1,0 +1,194 @@
+"""Confidence: an interval for a mean that may be looked at as often as one likes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burkholder.confidence.boundary import margin
+from burkholder.errors import BadInput, MissingExtra
+from burkholder.learning.rounding import UNIT
+
+COUNT, SUM, SUM_REST, VARIATION, VARIATION_REST = 0, 1, 2, 3, 4  # rows of the state
+SLOTS = 5
+
+
+class Confidence:
+    """The mean of values in [low, high]: an interval that contains it at every moment at once with probability 1 − alpha.
+
+    The mean is that of the values' expectations, each given the past: values may depend on each other, and their expectations may
+    change. With constant=True they do not change, and an interval never grows again. `streams` may be a shape: as many means
+    at once, each with its own error alpha. The state is five numbers a stream.
+
+    >>> confidence = Confidence(low=0, high=1, alpha=0.05)
+    >>> for value in [0.0, 1.0, 1.0, 0.0] * 250:
+    ...     confidence.update(value)
+    >>> low, high = confidence.interval()
+    >>> bool(0.4 < low < 0.5 < high < 0.6)
+    True
+    """
+
+    def __init__(
+        self, low: float = 0.0, high: float = 1.0, alpha: float = 0.05, *, streams: int | tuple[int, ...] = (), constant: bool = False
+    ) -> None:
+        if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in (low, high)) or not low < high:
+            raise BadInput("low, high", (low, high), "give finite numbers, low < high")
+        self.low, self.high, self.alpha, self.constant = float(low), float(high), checked_alpha(alpha), bool(constant)
+        try:
+            self.state = np.zeros((SLOTS, *((streams,) if isinstance(streams, int) else tuple(streams))))
+        except (TypeError, ValueError):
+            raise BadInput("streams", streams, "give a whole number or a shape") from None
+        self._kept: Any = None  # the narrowest interval so far, where the mean is constant
+
+    @property
+    def rounds(self) -> int:
+        """How many values were seen, by the stream that saw most."""
+        return int(self.state[COUNT].max(initial=0.0))
+
+    @property
+    def mean(self) -> Any:
+        """The mean of the values so far; NaN before the first."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _plain(self.low + (self.state[SUM] + self.state[SUM_REST]) / self.state[COUNT])
+
+    def update(self, value: Any) -> None:
+        """One value, or one a stream; NaN where a stream has none."""
+        x = self._checked(value)
+        n, total = self.state[COUNT], self.state[SUM] + self.state[SUM_REST]
+        guess = (0.5 * (self.high - self.low) + total) / (n + 1.0)  # from the past alone, and within the range
+        here = ~np.isnan(x)
+        gone = np.where(here, x - guess, 0.0)
+        self.state[COUNT] += here
+        self._add(SUM, SUM_REST, np.where(here, x, 0.0))
+        self._add(VARIATION, VARIATION_REST, gone * gone)
+        if self.constant:
+            self._kept = self._narrowed()
+
+    def run(self, values: Any) -> Sequence:
+        """Every value in turn (rounds first), with the interval after each."""
+        rows = self._rows(values)
+        low, high, mean = (np.empty((len(rows), *self.state.shape[1:])) for _ in range(3))
+        states = np.empty((len(rows), *self.state.shape))
+        constant, self.constant = self.constant, False
+        for t, row in enumerate(rows):
+            self.update(row)
+            states[t] = self.state
+        self.constant = constant
+        low[:], high[:], mean[:] = self._ends(np.moveaxis(states, 1, 0))
+        if constant:
+            for ends, join, of in ((low, np.maximum, 0), (high, np.minimum, 1)):
+                if self._kept is not None and len(rows):
+                    ends[0] = join(ends[0], self._kept[of])
+                join.accumulate(ends, axis=0, out=ends)
+            self._kept = (low[-1].copy(), high[-1].copy()) if len(rows) else self._kept
+        return Sequence(low, high, mean, self.alpha)
+
+    def interval(self) -> tuple[Any, Any]:
+        """(low, high): contains the mean, at this and at every other moment, but for an error of probability alpha."""
+        low, high = self._narrowed() if self.constant else self._ends(self.state)[:2]
+        return _plain(low), _plain(high)
+
+    def _ends(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        spread = np.full(state.shape[1:], self.high - self.low)
+        n, total = state[COUNT], state[SUM] + state[SUM_REST]
+        wide = margin((state[VARIATION] + state[VARIATION_REST]) * (1.0 + 1e-9), spread, spread, self.alpha)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean, half = self.low + total / n, wide / n
+        slack = 64.0 * UNIT * (abs(self.low) + abs(self.high))  # of the last steps
+        low = np.where(n > 0.0, np.maximum(mean - half - slack, self.low), self.low)
+        high = np.where(n > 0.0, np.minimum(mean + half + slack, self.high), self.high)
+        return low, high, mean
+
+    def _narrowed(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high, _ = self._ends(self.state)
+        return (low, high) if self._kept is None else (np.maximum(low, self._kept[0]), np.minimum(high, self._kept[1]))
+
+    def _add(self, place: int, rest: int, term: np.ndarray) -> None:
+        before = self.state[place].copy()
+        after = before + term
+        part = after - before
+        self.state[rest] += (before - (after - part)) + (term - part)
+        self.state[place] = after
+
+    def _checked(self, value: Any, argument: str = "value") -> np.ndarray:
+        try:
+            x = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise BadInput(argument, value, "give a number, or one a stream") from None
+        if x.shape != self.state.shape[1:]:
+            raise BadInput(argument, x.shape, f"give values of shape {self.state.shape[1:]}")
+        alone = not x.shape and np.isnan(x)
+        if alone or not (np.isnan(x) | ((x >= self.low) & (x <= self.high))).all():
+            raise BadInput(argument, value, f"values lie in [{self.low:g}, {self.high:g}]; give a wider range from the start")
+        return x - self.low
+
+    def _rows(self, values: Any) -> list[np.ndarray]:
+        try:
+            rows = list(np.array(values, dtype=float))
+        except (TypeError, ValueError):
+            raise BadInput("values", values, "give numbers, rounds first") from None
+        for t, row in enumerate(rows):
+            self._checked(row, f"values[{t}]")
+        return rows
+
+    # --- saved ---------------------------------------------------------------------------------------------------
+    def state_dict(self) -> Any:
+        """(header, arrays): plain data, and numpy arrays."""
+        header = {"low": self.low, "high": self.high, "alpha": self.alpha, "constant": self.constant}
+        kept = {} if self._kept is None else {"kept": np.array(self._kept)}
+        return header, {"state": self.state.copy(), **kept}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Confidence:
+        """What `state_dict` described."""
+        from burkholder.confidence.schema import check
+
+        check(header, arrays)
+        state = np.array(arrays["state"], float)
+        self = cls(header["low"], header["high"], header["alpha"], streams=state.shape[1:], constant=header["constant"])
+        self.state = state
+        if "kept" in arrays:
+            self._kept = tuple(np.array(arrays["kept"], float))
+        return self
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Intervals after every value."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    alpha: float
+
+    def plot(self, path: str | None = None) -> Any:
+        """The interval and the mean over time; saved when a path is given."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtra("matplotlib", "report") from None
+        figure = Figure(figsize=(8, 3.2), layout="constrained")
+        axes = figure.subplots()
+        rounds = np.arange(1, len(self.mean) + 1)
+        keep = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), 1000)).astype(int)) if len(rounds) else np.zeros(0, int)
+        for low, high, mean in zip(*(part.reshape(len(part), -1)[keep].T for part in (self.low, self.high, self.mean))):
+            (line,) = axes.plot(rounds[keep], mean)
+            axes.fill_between(rounds[keep], low, high, alpha=0.2, color=line.get_color())
+        axes.set(xlabel="values", ylabel="mean", title=f"contains the mean at all times, but for an error of {self.alpha:g}")
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
+
+
+def checked_alpha(alpha: Any) -> float:
+    """An error between 0 and 1."""
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0.0 < alpha < 1.0:
+        raise BadInput("alpha", alpha, "give a number strictly between 0 and 1")
+    return float(alpha)
+
+
+def _plain(x: np.ndarray) -> Any:
+    return float(x) if np.ndim(x) == 0 else np.array(x)

@@ -1,0 +1,69 @@
+"""Bodies of requests, read no further than allowed, and answers sent: the part of HTTP every endpoint shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from burkholder.serve.answers import Answer, Refused, encoded
+from burkholder.serve.events import ARROW, JSON, LINES
+
+FORMS = {
+    b"": JSON,
+    b"application/json": JSON,
+    b"application/x-ndjson": LINES,
+    b"application/jsonl": LINES,
+    b"application/vnd.apache.arrow.stream": ARROW,
+}
+
+
+def form_of(headers: dict[bytes, bytes]) -> str:
+    """What the body is written in."""
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    form = FORMS.get(kind)
+    if form is None:
+        known = ", ".join(name.decode() for name in FORMS if name)
+        raise Refused(415, "Content-Type", kind.decode("latin-1"), f"send one of {known}")
+    if headers.get(b"content-encoding", b"identity") != b"identity":
+        raise Refused(415, "Content-Encoding", headers[b"content-encoding"].decode("latin-1"), "send the body as it is")
+    return form
+
+
+async def body_of(headers: dict[bytes, bytes], receive: Any, limit: int) -> bytes:
+    """The whole body, if it is no longer than the limit."""
+    length = headers.get(b"content-length", b"")
+    if length.isdigit() and int(length) > limit:
+        raise _too_long(limit)
+    message = await receive()
+    body = message.get("body", b"")
+    parts = [body]
+    size = len(body)
+    while message.get("more_body", False):
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise _too_long(limit)
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "body", f"{size} bytes", "the connection was closed before the whole body had come")
+    return body if len(parts) == 1 else b"".join(parts)
+
+
+def _too_long(limit: int) -> Refused:
+    return Refused(413, "body", f"more than {limit} bytes", "send it in several requests")
+
+
+async def send_answer(send: Any, answer: Answer, form: str = JSON) -> None:
+    """An answer in the form the request had."""
+    kind, content = encoded(answer, form)
+    await send_bytes(send, answer.status, kind.encode(), content)
+
+
+async def send_bytes(send: Any, status: int, kind: bytes, content: bytes, more: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+    """Any content."""
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(content)), *more]
+    if status in (429, 503):
+        headers.append((b"retry-after", b"1"))
+    elif status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,194 @@
+"""Group commit: events are gathered, written together by one thread, and only then applied and answered.
+
+While one group is on its way to the disk the next one gathers. A group that cannot be written is not applied: whoever sent
+something in it is told so, and the models are as if it had never come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from burkholder.serve.answers import Answer, Refused, refusal
+from burkholder.serve.events import Event, Group, sealed, unsealed
+from burkholder.serve.service import Service
+from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
+
+FRESH = 512  # rounds that are over, kept in memory before they go to the store
+Report = Callable[..., None]
+
+
+class Entry(NamedTuple):
+    """An event that waits to be written, and who waits for it."""
+
+    event: Event
+    request: Any
+    answer: asyncio.Future[Answer]
+
+
+class Duty(NamedTuple):
+    """What else is to be written with the next group."""
+
+    rows: list[Closed]
+    snapshot: Snapshot | None
+
+
+class Rhythm(NamedTuple):
+    """How often what is done."""
+
+    commit: float = 0.005  # seconds between the starts of two writes
+    events: int = 100_000  # between two snapshots
+    bytes: int = 64 << 20  # of log between two snapshots
+
+
+class Clock:
+    """Seconds that never go back, whatever is done to the system's clock: a restart goes on from the last moment written."""
+
+    def __init__(self, last: float) -> None:
+        self._start, self._since = max(time.time(), last), time.monotonic()
+
+    def now(self) -> float:
+        return self._start + (time.monotonic() - self._since)
+
+
+def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
+    """The service as the store has it: the last snapshot, and every group written since."""
+    service = Service(store.find)
+    service.restore(store.snapshot())
+    events = 0
+    for seq, body in store.log(service.position):
+        if seq != service.position + 1:
+            raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
+        group = unsealed(body)
+        service.apply(group)
+        events += len(group.events)
+        if len(service.fresh) >= FRESH:
+            rows = service.finished()
+            store.write(rows, None)
+            service.stored(rows)
+            progress(events)
+    return service
+
+
+class Journal:
+    """The one writer. `submit` belongs to the loop's thread, as applying does; writing has a thread of its own."""
+
+    def __init__(self, store: Store, service: Service, rhythm: Rhythm, report: Report) -> None:
+        self.store, self.service, self.rhythm, self.report = store, service, rhythm, report
+        self.clock = Clock(service.moment)
+        self.waiting = self.bytes = 0  # events not answered yet, and the size of their bodies
+        self.since = [0, 0]  # events and bytes written since the last snapshot
+        self.failed: str | None = None  # why the last write failed
+        self._open: list[Entry] = []
+        self._duty: Duty | None = None  # for the writer to take along
+        self._busy = False  # it has been handed a duty, and not yet come back
+        self._seq = service.position
+        self._loop = asyncio.get_running_loop()
+        self._some = threading.Condition()
+        self._stopping = False
+        self._drained = asyncio.Event()
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()
+
+    # --- in the loop's thread ------------------------------------------------------------------------------------
+    def submit(self, event: Event, request: Any = None) -> asyncio.Future[Answer]:
+        """Have an event written; the answer comes when it is on disk and applied."""
+        answer: asyncio.Future[Answer] = self._loop.create_future()
+        self.waiting += 1
+        self.bytes += len(event.body)
+        with self._some:
+            self._open.append(Entry(event, request, answer))
+            if len(self._open) == 1:
+                self._some.notify()
+        return answer
+
+    def _written(self, group: Group, entries: list[Entry], duty: Duty | None) -> None:
+        """A group is on disk: apply and answer."""
+        self.failed = None
+        for entry, answer in zip(entries, self.service.apply(group, [entry.request for entry in entries])):
+            if not entry.answer.done():
+                entry.answer.set_result(answer)
+        size = sum(len(event.body) for event in group.events)
+        self._release(len(entries), size)
+        self.since = [self.since[0] + len(entries), self.since[1] + size]
+        if duty is not None:
+            self._busy = False
+            self.service.stored(duty.rows)
+            if duty.snapshot is not None:
+                self.since = [0, 0]
+        while self.service.faults:
+            self.report("fault", what=self.service.faults.pop())
+        self._tidy()
+
+    def _lost(self, entries: list[Entry], reason: str, duty: Duty | None) -> None:
+        """A group could not be written: nothing of it is applied."""
+        if duty is not None:
+            self._busy = False  # it is due again after the next group
+        if self.failed is None:
+            self.report("store failed", reason=reason)
+        self.failed = reason
+        answer = refusal(Refused(503, "store", reason, "nothing was done: make room on the disk and send it again"))
+        for entry in entries:
+            if not entry.answer.done():
+                entry.answer.set_result(answer)
+        self._release(len(entries), sum(len(entry.event.body) for entry in entries))
+
+    def _release(self, events: int, size: int) -> None:
+        self.waiting -= events
+        self.bytes -= size
+
+    def _tidy(self) -> None:
+        """Hand to the writer what should not grow in memory, or in the log, any further."""
+        if self._busy:
+            return
+        due = self.since[0] >= self.rhythm.events or self.since[1] >= self.rhythm.bytes
+        if not due and len(self.service.fresh) < FRESH:
+            return
+        start = time.perf_counter()
+        duty = Duty(self.service.finished(), self.service.snapshot() if due else None)
+        self._busy = True
+        with self._some:
+            self._duty = duty
+        if due:
+            self.report("snapshot", position=self.service.position, seconds=round(time.perf_counter() - start, 4))
+
+    async def close(self) -> None:
+        """Write, apply and answer what was accepted; then a snapshot, so that the next start has nothing to replay."""
+        with self._some:
+            self._stopping = True
+            self._some.notify()
+        await self._drained.wait()
+        self._thread.join()
+        try:
+            self.store.write(self.service.finished(), self.service.snapshot())
+        except StoreFailed as error:
+            self.report("store failed", reason=str(error))  # nothing is lost: the log has it all
+
+    # --- in the writer's thread ----------------------------------------------------------------------------------
+    def _write(self) -> None:
+        began = 0.0
+        while True:
+            with self._some:
+                while not self._open and not self._stopping:
+                    self._some.wait()
+                if not self._open:
+                    break
+            early = began + self.rhythm.commit - time.monotonic()
+            if early > 0.0 and not self._stopping:
+                time.sleep(early)
+            began = time.monotonic()
+            with self._some:
+                entries, self._open = self._open, []
+                duty, self._duty = self._duty, None
+            group = Group(self.clock.now(), [entry.event for entry in entries])
+            try:
+                self.store.append(self._seq + 1, sealed(group), *(duty or ((), None)))
+            except StoreFailed as error:
+                self._loop.call_soon_threadsafe(self._lost, entries, str(error), duty)
+            else:
+                self._seq += 1
+                self._loop.call_soon_threadsafe(self._written, group, entries, duty)
+        self._loop.call_soon_threadsafe(self._drained.set)

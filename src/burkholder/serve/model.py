@@ -1,0 +1,144 @@
+"""One model of the service: a learner, and the rounds that wait for their labels by the ids people gave them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+import msgspec
+
+from burkholder import losses
+from burkholder.errors import BadInput
+from burkholder.learning.protocol import OnlineLearner
+from burkholder.serve.answers import Predicted
+from burkholder.serve.tally import Tally
+from burkholder.storage import pack, unpack
+
+
+class Waiting(NamedTuple):
+    """A round whose label is still to come."""
+
+    ticket: int
+    prediction: Any
+    digest: int
+    moment: float
+
+
+class Over(NamedTuple):
+    """A round whose label came, or will not be waited for any more."""
+
+    prediction: Any
+    digest: int
+    label: Any = None
+    weight: float = 1.0
+    forgotten: bool = False
+
+
+class Kept(msgspec.Struct):
+    """A model in a snapshot."""
+
+    name: str
+    number: int
+    shadow_of: str
+    origin: str
+    serial: int
+    waiting: list[tuple[str, int, Any, int, float]]
+    tally: list[Any]
+    learner: bytes
+
+
+class Model:
+    """A name, a number of its own, a learner, and what waits. A shadow learns what another model learns, and answers nobody."""
+
+    def __init__(self, name: str, number: int, learner: OnlineLearner, shadow_of: str = "", origin: str = "") -> None:
+        self.name, self.number, self.learner, self.shadow_of, self.origin = name, number, learner, shadow_of, origin
+        self.serial = 0
+        self.waiting: dict[str, Waiting] = {}
+        self.tally = Tally(self._odds)
+
+    @property
+    def _odds(self) -> bool:
+        return bool(getattr(getattr(self.learner, "loss", None), "odds", False))
+
+    # --- rounds --------------------------------------------------------------------------------------------------
+    def play(self, id: str, row: Any, digest: int, moment: float) -> Waiting:
+        """Predict a row and remember it under that id."""
+        ticket = self.learner.play(row)
+        waiting = self.waiting[id] = Waiting(ticket.id, plain(ticket.prediction), digest, moment)
+        return waiting
+
+    def reveal(self, id: str, label: Any, weight: float) -> Over:
+        """The label of a round that waits: learn from what was played then."""
+        waiting = self.waiting[id]
+        learner = self.learner
+        before = learner.cumulative_loss
+        learner.reveal(waiting.ticket, label, weight)  # raises before anything changes
+        del self.waiting[id]
+        self.tally.count(waiting.prediction, label, weight, learner.cumulative_loss - before)
+        return Over(waiting.prediction, waiting.digest, label, weight)
+
+    def forget(self, id: str) -> Over:
+        """Wait no more for that label."""
+        waiting = self.waiting.pop(id)
+        self.learner.forget(waiting.ticket)
+        self.tally.forgotten += 1
+        return Over(waiting.prediction, waiting.digest, forgotten=True)
+
+    def learn(self, rows: Any, labels: Any, weights: Any) -> list[Any]:
+        """Rows with labels, all or none; the progressive predictions."""
+        before = self.learner.cumulative_loss
+        predictions = plain(self.learner.learn_many(rows, labels, weights))
+        self.tally.count_many(predictions, labels, weights, self.learner.cumulative_loss - before)
+        return predictions
+
+    def answer(self, id: str, prediction: Any) -> Predicted:
+        """A prediction, and what it means."""
+        if self.tally.odds:
+            return Predicted(id, prediction, losses.probability(self.learner.loss, prediction))  # type: ignore[attr-defined]
+        if type(prediction) is list and len(prediction) == 2:
+            return Predicted(id, sum(prediction) / 2.0, None, prediction)
+        return Predicted(id, prediction)
+
+    # --- keeping it ----------------------------------------------------------------------------------------------
+    def kept(self) -> bytes:
+        """Everything of the model, to go on from bit for bit."""
+        waiting = [(id, *waiting) for id, waiting in self.waiting.items()]
+        kept = Kept(self.name, self.number, self.shadow_of, self.origin, self.serial, waiting, self.tally.to_list(), pack(self.learner))
+        return msgspec.msgpack.encode(kept)
+
+    def download(self) -> bytes:
+        """The learner as a model file. Plays that wait for labels stay behind: their ids are known here alone."""
+        learner = unpack(pack(self.learner), self.name)
+        for waiting in self.waiting.values():
+            learner.forget(waiting.ticket)
+        return pack(learner)
+
+    @classmethod
+    def again(cls, data: bytes) -> Model:
+        """The model that was kept."""
+        kept = msgspec.msgpack.decode(data, type=Kept)
+        model = cls(kept.name, kept.number, unpack(kept.learner, kept.name), kept.shadow_of, kept.origin)
+        model.serial = kept.serial
+        model.waiting = {id: Waiting(*rest) for id, *rest in kept.waiting}
+        model.tally = Tally.from_list(model.tally.odds, kept.tally)
+        return model
+
+
+def plain(prediction: Any) -> Any:
+    """A prediction as JSON has it."""
+    if type(prediction) is float:
+        return prediction
+    if hasattr(prediction, "tolist"):
+        return prediction.tolist()
+    return list(prediction) if type(prediction) is tuple else prediction
+
+
+def servable(data: bytes, path: str = "model") -> OnlineLearner:
+    """The learner in the bytes of a model file, if it predicts rows."""
+    learner = unpack(data, path)
+    rows = isinstance(learner, OnlineLearner) and len(inspect.signature(learner.play).parameters) == 1
+    if not rows:
+        raise BadInput("model", type(learner).__name__, "a service predicts rows of features; this learner takes others")
+    if learner.pending:
+        raise BadInput("model", f"{learner.pending} plays", "its labels have no ids here: reveal or forget them before saving")
+    return learner

@@ -1,0 +1,92 @@
+"""The description of the interface, made from the very records that requests are read into."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from burkholder import __version__
+from burkholder.serve.answers import TYPES, Learned, Predicted, Problem, Progress
+from burkholder.serve.wire import Example, Play, Truth
+
+ROUNDS = {
+    "predict": (Play, Predicted, "Predict a row, or many. Repeating an id gives the same answer."),
+    "label": (Truth, Learned, "The label of a prediction, or many. Repeating it changes nothing."),
+    "learn": (Example, Progress, "Rows with labels, all or none. An Idempotency-Key makes repeating it safe."),
+}
+STATUS = {
+    "207": "Of a list, some were done and some not: each item says.",
+    "401": "The token is wrong or missing.",
+    "404": "There is no such model, or no prediction of that id.",
+    "409": "The id, or the key, belongs to something else.",
+    "410": "The label came too late.",
+    "413": "Too large: the body, the batch, a row or a name.",
+    "415": "Not a type of content that is read here.",
+    "422": "It cannot be used: argument, value and remedy say why. Nothing was changed.",
+    "429": "Too much waits already: try again later.",
+    "503": "Not ready, or the disk refused: nothing was done, try again.",
+}
+LOOKS = {
+    "/certificate": "What is guaranteed now, against whom, and under what.",
+    "/model": "The learner as a model file.",
+    "/compare": "A shadow and the model it follows: which is better, valid at every moment.",
+    "/models": "Every model in a line.",
+    "/health": "Alive.",
+    "/ready": "Ready to answer; 503 while the log is replayed.",
+    "/metrics": "For Prometheus.",
+    "/live": "What the page shows.",
+}
+
+
+@cache
+def description() -> dict[str, Any]:
+    """OpenAPI 3.1."""
+    records = [record for asked, answered, _ in ROUNDS.values() for record in (asked, answered)]
+    _, components = msgspec.json.schema_components([*records, Problem], ref_template="#/components/schemas/{name}")
+    paths: dict[str, Any] = {}
+    for verb, (asked, answered, words) in ROUNDS.items():
+        for at in (f"/{verb}", f"/models/{{model}}/{verb}"):
+            paths[at] = {"post": {**_named(at, words), "requestBody": {"content": _content(asked)}, "responses": _responses(answered)}}
+    for path, words in LOOKS.items():
+        for at in (path, f"/models/{{model}}{path}") if path in ("/certificate", "/model", "/compare") else (path,):
+            paths[at] = {"get": {**_named(at, words), "responses": {"200": {"description": words}, **_problems("401", "404", "503")}}}
+    paths["/models/{model}"] = {
+        "put": {
+            **_named("/models/{model}", "Add a model from a file; with ?shadow_of= it learns what another learns. Admin only."),
+            "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+            "responses": {"201": {"description": "Added."}, **_problems("401", "409", "413", "422")},
+        },
+        "delete": {
+            **_named("/models/{model}", "Drop a model and its shadows. Admin only."),
+            "responses": {"200": {"description": "Dropped."}, **_problems("401", "404")},
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "burkholder", "version": __version__, "description": "Predictions whose labels come later, and a certificate."},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"token": []}, {}],
+    }
+
+
+def _named(at: str, words: str) -> dict[str, Any]:
+    model = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
+    return {"summary": words, **({"parameters": [model]} if "{model}" in at else {})}
+
+
+def _content(record: Any) -> dict[str, Any]:
+    one = {"$ref": f"#/components/schemas/{record.__name__}"}
+    whole = {"schema": {"oneOf": [one, {"type": "array", "items": one}]}}
+    return {TYPES["json"]: whole, TYPES["lines"]: {"schema": one}, TYPES["arrow"]: {"schema": {"type": "string", "format": "binary"}}}
+
+
+def _responses(record: Any) -> dict[str, Any]:
+    return {"200": {"description": "Done, and on disk.", "content": _content(record)}, **_problems(*STATUS)}
+
+
+def _problems(*statuses: str) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": STATUS[status], "content": content} for status in statuses}

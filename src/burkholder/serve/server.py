@@ -1,0 +1,168 @@
+"""The process: open the store, listen, replay, serve, and stop in good order when asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import uvicorn
+
+from burkholder.errors import BadInput
+from burkholder.serve import logs
+from burkholder.serve.app import DEFAULT, Front, application
+from burkholder.serve.events import BYTES, JSON, Event
+from burkholder.serve.guard import Tokens, check_host
+from burkholder.serve.journal import Journal, Rhythm, recovered
+from burkholder.serve.limits import Limits
+from burkholder.serve.model import servable
+from burkholder.serve.service import Service
+from burkholder.serve.store import Store
+
+SWITCH = 0.0005  # seconds a thread keeps the interpreter while the writer waits for it
+
+
+@dataclass
+class Settings:
+    """What one service is started with. `model` is the file that the first model is made of, `origin` says where from."""
+
+    store: str
+    model: bytes | None = None
+    origin: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    tokens: Tokens = field(default_factory=Tokens)
+    limits: Limits = field(default_factory=Limits)
+    rhythm: Rhythm = field(default_factory=Rhythm)
+    forget_after: float = 7 * 86400.0  # seconds
+
+
+class Running:
+    """A store, the front that answers, and what happens at its beginning and end."""
+
+    def __init__(self, settings: Settings, store: Store | None = None) -> None:
+        settings.limits.check()
+        if not 0.0 < settings.forget_after < float("inf"):
+            raise BadInput("forget-after", settings.forget_after, "give a positive number of seconds")
+        self.settings = settings
+        self.store = Store(settings.store) if store is None else store
+        self.front = Front(settings.tokens, settings.limits)
+        self.app = application(self.front)
+        self.failure: Exception | None = None
+
+    @asynccontextmanager
+    async def life(self) -> AsyncIterator[None]:
+        """Replay in the background, then serve; at the end write, answer, snapshot."""
+        tasks = [asyncio.create_task(self._begin())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            journal, self.front.journal = self.front.journal, None
+            if journal is not None:
+                await journal.close()
+            self.store.close()
+            logs.say("stopped", position=journal.service.position if journal else None)
+
+    async def _begin(self) -> None:
+        try:
+            service = await asyncio.to_thread(recovered, self.store, lambda events: logs.say("replaying", events=events))
+            journal = Journal(self.store, service, self.settings.rhythm, logs.say)
+            await self._first(journal)
+            await asyncio.to_thread(_warm, service)
+            gc.collect()
+            gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
+        except Exception as error:
+            self.failure = error
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        self.front.open(journal)
+        logs.say("ready", position=service.position, models=list(service.models))
+        await self._keep_time(journal)
+
+    async def _first(self, journal: Journal) -> None:
+        """The first model, if the store has none; a store that has one goes on with its own."""
+        settings, known = self.settings, journal.service.models.get(DEFAULT)
+        if known is not None:
+            if settings.model is not None and known.origin != settings.origin:
+                raise BadInput("store", settings.store, f"its model was made from {known.origin!r}; start it without a model, or elsewhere")
+            return
+        if settings.model is None:
+            return
+        answer = await journal.submit(Event("create", DEFAULT, BYTES, settings.model, f"\n{settings.origin}"))
+        if answer.status != 201:
+            raise BadInput("model", settings.origin, answer.body.remedy)
+
+    async def _keep_time(self, journal: Journal) -> None:
+        """Once a second: look for the page, and forget what was waited for long enough."""
+        while True:
+            await asyncio.sleep(1.0)
+            self.front.watch.look(journal)
+            before = journal.clock.now() - self.settings.forget_after
+            models = journal.service.models.values()
+            if any(next(iter(model.waiting.values())).moment < before for model in models if model.waiting):
+                await journal.submit(Event("forget", "", JSON, msgspec.json.encode(before)))
+
+
+def _warm(service: Service) -> None:
+    """Compile what rounds need before the first one comes: they are played on copies, which are thrown away."""
+    for model in service.models.values():
+        for row in ({"warm": 1.0}, [1.0]):
+            copy = servable(model.download(), model.name)
+            try:
+                copy.reveal(copy.play(row).id, 1.0)
+                copy.learn_many([row, row], [1.0, 1.0])
+            except BadInput:
+                continue  # rows of another kind, or length
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, with signals that are ours: a stop that was asked for is an exit with 0."""
+
+    def capture_signals(self) -> Any:
+        return nullcontext()
+
+
+async def _serve(running: Running) -> None:
+    settings = running.settings
+    config = uvicorn.Config(
+        running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
+        server_header=False, date_header=False, timeout_keep_alive=75, h11_max_incomplete_event_size=1 << 16,
+    )  # fmt: skip
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.handle_exit, number, None)
+    async with running.life():
+        logs.say("listening", host=settings.host, port=settings.port, store=str(running.store.folder))
+        await server.serve()
+    if running.failure is not None:
+        raise running.failure
+
+
+def serve(settings: Settings) -> None:
+    """Run until SIGTERM or Ctrl-C."""
+    check_host(settings.host, settings.tokens)
+    logs.take_over()
+    sys.setswitchinterval(SWITCH)
+    running = Running(settings)
+    with asyncio.Runner(loop_factory=_loop()) as runner:
+        runner.run(_serve(running))
+
+
+def _loop() -> Any:
+    """uvloop's, where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

@@ -1,0 +1,259 @@
+"""The state of the service: what applying the log gives. One thread applies, in the order of the log, live and on a restart.
+
+Nothing here looks at a clock, a setting that may change, or anything else outside the events: so the same log makes the same
+models, the same predictions and the same refusals, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from burkholder.errors import BadInput, BurkholderError
+from burkholder.serve import wire
+from burkholder.serve.answers import Answer, Learned, Problem, Progress, Refused, gathered, problem, refusal
+from burkholder.serve.comparing import Comparison
+from burkholder.serve.events import Event, Group
+from burkholder.serve.model import Model, Over, servable
+from burkholder.serve.store import Closed, Snapshot
+
+Find = Callable[[int, str, int], bytes | None]
+OURS = "#"  # ids that begin so are given by the service
+
+
+class Service:
+    """Models by name, and the rounds that were over lately. `find` looks up those that are already in the store."""
+
+    def __init__(self, find: Find) -> None:
+        self.position = 0  # the group that is applied, or was last
+        self._known = 0  # groups applied completely
+        self.moment = 0.0  # the service's clock at the last of them
+        self.models: dict[str, Model] = {}
+        self.comparisons: dict[str, Comparison] = {}  # of each shadow with its model
+        self.fresh: dict[tuple[int, str], Over] = {}  # over, and not yet in the store
+        self._where: dict[tuple[int, str], int] = {}  # the group in which they ended
+        self._find = find
+        self.faults: list[str] = []
+
+    # --- applying ------------------------------------------------------------------------------------------------
+    def apply(self, group: Group, requests: list[Any] | None = None) -> list[Answer]:
+        """The next group of the log, event by event; an answer to each. Requests may have been read already."""
+        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `over`
+        self.moment = group.moment
+        answers = [self._one(event, request) for event, request in zip(group.events, requests or [None] * len(group.events))]
+        self._known = self.position
+        return answers
+
+    def _one(self, event: Event, request: wire.Request | None) -> Answer:
+        try:
+            if event.verb in wire.KINDS:
+                model = self.model(event.model)
+                return getattr(self, f"_{event.verb}")(model, event, request or wire.read(event))
+            return getattr(self, f"_{event.verb}")(event)
+        except Refused as error:
+            return refusal(error)
+        except BadInput as error:
+            found = problem(error)
+            return Answer(found.status, found)
+        except BurkholderError as error:
+            return refusal(Refused(422, "body", event.verb, str(error)))
+        except Exception as error:  # a fault of ours: the event stands in the log, and fares the same on every replay
+            self.faults.append(f"{event.verb} {event.model}: {type(error).__name__}: {error}")
+            return refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
+
+    def glance(self, event: Event, request: wire.Request) -> Answer | None:
+        """An answer that needs no event, because nothing would change: None where something might."""
+        try:
+            model = self.model(event.model)
+            if request.single and event.verb != "learn" and request.ids[0] is not None and request.ids[0] not in model.waiting:
+                over = self.over(model, request.ids[0])
+                if event.verb == "label":
+                    return Answer(200, self._label_again(model, request.ids[0], over, request.labels[0], request.weights[0]))
+                if over is not None:
+                    digest = wire.digest(request.rows[0])
+                    return Answer(200, self._predict_again(model, request.ids[0], over.prediction, over.digest, digest))
+        except Refused as error:
+            return refusal(error)
+        return None
+
+    # --- rounds --------------------------------------------------------------------------------------------------
+    def _predict(self, model: Model, event: Event, request: wire.Request) -> Answer:
+        items = [self._predict_one(model, id, row) for id, row in zip(request.ids, request.rows)]
+        return _single(items[0]) if request.single else gathered(items)
+
+    def _predict_one(self, model: Model, given: str | None, row: Any) -> Any:
+        try:
+            id, digest = given or f"{OURS}{model.serial + 1}", wire.digest(row)
+            if given is not None:
+                known = model.waiting.get(id) or self.over(model, id)
+                if known is not None:
+                    return self._predict_again(model, id, known.prediction, known.digest, digest)
+                if not id or id.startswith(OURS):
+                    raise Refused(422, "id", id, f"choose one that is not empty and does not begin with {OURS}, or none")
+            waiting = model.play(id, row, digest, self.moment)
+        except BadInput as error:
+            return _named(problem(error), given)
+        except Refused as error:
+            return _named(error.problem, given)
+        model.serial += given is None
+        for shadow in self.shadows(model.name):
+            try:
+                shadow.play(id, row, digest, self.moment)
+            except BadInput:
+                shadow.tally.forgotten += 1  # a row it cannot take: it has no part in this round
+        return model.answer(id, waiting.prediction)
+
+    def _predict_again(self, model: Model, id: str, prediction: Any, before: int, now: int) -> Any:
+        if before != now:
+            raise Refused(409, "id", id, "this id was given to another row; every row needs its own")
+        return model.answer(id, prediction)
+
+    def _label(self, model: Model, event: Event, request: wire.Request) -> Answer:
+        items = [self._label_one(model, *item) for item in zip(request.ids, request.labels, request.weights)]
+        return _single(items[0]) if request.single else gathered(items)
+
+    def _label_one(self, model: Model, id: Any, label: Any, weight: Any) -> Any:
+        try:
+            if id not in model.waiting:
+                return self._label_again(model, id, self.over(model, id), label, weight)
+            over = model.reveal(id, label, weight)
+        except BadInput as error:
+            return _named(problem(error), id)
+        except Refused as error:
+            return _named(error.problem, id)
+        self._close(model, id, over)
+        for shadow in self.shadows(model.name):
+            if id in shadow.waiting:
+                try:
+                    other = shadow.reveal(id, label, weight)
+                except BadInput:
+                    other = shadow.forget(id)  # a label it cannot take
+                else:
+                    self.comparisons[shadow.name].add(over, other)
+        return Learned(id)
+
+    @staticmethod
+    def _label_again(model: Model, id: str, over: Over | None, label: Any, weight: Any) -> Learned:
+        if over is None:
+            raise Refused(404, "id", id, "no prediction has this id; labels belong to predictions")
+        if over.forgotten:
+            raise Refused(410, "id", id, "its label came too late: it was waited for no longer")
+        if over.label != label or over.weight != weight:
+            raise Refused(409, "id", id, "this prediction has another label already; a label cannot be changed")
+        return Learned(id)
+
+    def _learn(self, model: Model, event: Event, request: wire.Request) -> Answer:
+        """Rows with labels, all or none. The same key is the same request: it is learned once."""
+        key = f"learn {event.key}"
+        if event.key:
+            over = self.over(model, key)
+            if over is not None:
+                if over.digest != wire.digest(event.body):
+                    raise Refused(409, "Idempotency-Key", event.key, "this key was given to another body; every body needs its own")
+                return Answer(200, Progress(len(over.prediction), over.prediction))
+        predictions = model.learn(request.rows, request.labels, request.weights)
+        for shadow in self.shadows(model.name):
+            try:
+                shadow.learn(request.rows, request.labels, request.weights)
+            except BadInput:
+                shadow.tally.forgotten += len(predictions)
+        if event.key:
+            self._close(model, key, Over(predictions, wire.digest(event.body)))
+        return Answer(200, Progress(len(predictions), predictions))
+
+    def _forget(self, event: Event) -> Answer:
+        """Wait no more for labels of predictions made before a moment."""
+        before, count = msgspec.json.decode(event.body, type=float), 0
+        for model in self.models.values():
+            while model.waiting:
+                id, waiting = next(iter(model.waiting.items()))  # the oldest come first
+                if waiting.moment >= before:
+                    break
+                over = model.forget(id)
+                if not model.shadow_of:
+                    self._close(model, id, over)
+                count += 1
+        return Answer(200, count)
+
+    # --- models --------------------------------------------------------------------------------------------------
+    def model(self, name: str) -> Model:
+        """The model of that name."""
+        found = self.models.get(name)
+        if found is None:
+            raise Refused(404, "model", name, f"there is no such model; there are: {', '.join(sorted(self.models)) or 'none'}")
+        return found
+
+    def shadows(self, name: str) -> list[Model]:
+        """The models that learn what this one learns."""
+        return [model for model in self.models.values() if model.shadow_of == name] if self.comparisons else []
+
+    def _create(self, event: Event) -> Answer:
+        """A model from the bytes of a file; with a key, a shadow of the model of that name."""
+        if event.model in self.models:
+            raise Refused(409, "model", event.model, "there is a model of this name; drop it first")
+        shadow_of = event.key.partition("\n")[0]
+        if shadow_of and (shadow_of not in self.models or self.models[shadow_of].shadow_of):
+            raise Refused(422, "shadow_of", shadow_of, "a shadow follows a model that answers")
+        learner = servable(event.body, event.model)
+        model = Model(event.model, self.position, learner, shadow_of, event.key.partition("\n")[2])
+        self.models[event.model] = model
+        if shadow_of:
+            self.comparisons[event.model] = Comparison()
+        return Answer(201, {"model": event.model, "shadow_of": shadow_of or None, "rounds": learner.rounds})
+
+    def _drop(self, event: Event) -> Answer:
+        model = self.model(event.model)
+        for name in [model.name, *(shadow.name for shadow in self.shadows(model.name))]:
+            del self.models[name]
+            self.comparisons.pop(name, None)
+        return Answer(200, {"dropped": event.model})
+
+    # --- rounds that are over ------------------------------------------------------------------------------------
+    def over(self, model: Model, id: str) -> Over | None:
+        """A round that is over, if there is one of that id."""
+        found = self.fresh.get((model.number, id))
+        if found is not None:
+            return found
+        body = self._find(model.number, id, self._known)
+        return None if body is None else Over(*msgspec.msgpack.decode(body))
+
+    def _close(self, model: Model, id: str, over: Over) -> None:
+        self.fresh[model.number, id] = over
+        self._where[model.number, id] = self.position
+
+    def finished(self) -> list[Closed]:
+        """Rounds over and not yet in the store, as its rows; `stored` says that they are."""
+        encode = msgspec.msgpack.encode
+        return [Closed(number, id, self._where[number, id], encode(over)) for (number, id), over in self.fresh.items()]
+
+    def stored(self, rows: list[Closed]) -> None:
+        """These rounds can be found in the store now."""
+        for row in rows:
+            if self._where.get((row.model, row.id)) == row.seq:
+                del self.fresh[row.model, row.id], self._where[row.model, row.id]
+
+    # --- keeping it ----------------------------------------------------------------------------------------------
+    def snapshot(self) -> Snapshot:
+        """Everything, as it is after the events applied so far."""
+        head = (self.moment, {name: comparison.to_list() for name, comparison in self.comparisons.items()})
+        return Snapshot(self.position, [msgspec.msgpack.encode(head), *(model.kept() for model in self.models.values())])
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin where a snapshot was made."""
+        self.position = self._known = snapshot.seq
+        if not snapshot.parts:
+            return
+        self.moment, comparisons = msgspec.msgpack.decode(snapshot.parts[0])
+        self.models = {model.name: model for model in map(Model.again, snapshot.parts[1:])}
+        self.comparisons = {name: Comparison.from_list(kept) for name, kept in comparisons.items()}
+
+
+def _single(item: Any) -> Answer:
+    return Answer(item.status if type(item) is Problem else 200, item)
+
+
+def _named(found: Problem, id: Any) -> Problem:
+    found.id = id
+    return found

@@ -1,0 +1,113 @@
+"""Requests as bytes, and as rows: JSON (one object or a list), JSON lines, Arrow IPC streams.
+
+Reading says whether a body has the right shape; what the numbers in it mean is for the model to judge. It knows no limits
+that can be set: what the log holds reads the same for ever. Limits are checked once, when a request comes in (`limits`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from burkholder.errors import BadInput
+from burkholder.serve.events import ARROW, JSON, Event
+
+Named = dict[str, float | str | bool | list[float] | None]
+Label = float | str | bool
+
+
+class Malformed(BadInput):
+    """A body that is not what it says it is."""
+
+
+class Play(msgspec.Struct, forbid_unknown_fields=True):
+    """A row to predict: a list of numbers, named features, or {"indices": …, "values": …}. The id is yours to give."""
+
+    x: Named | list[float]
+    id: str | int | None = None
+
+
+class Truth(msgspec.Struct, forbid_unknown_fields=True):
+    """The label of a prediction."""
+
+    id: str | int
+    y: Label
+    weight: float = 1.0
+
+
+class Example(msgspec.Struct, forbid_unknown_fields=True):
+    """A row with its label."""
+
+    x: Named | list[float]
+    y: Label
+    weight: float = 1.0
+
+
+class Request(NamedTuple):
+    """What a body says, column by column. Rows are as learners take them."""
+
+    single: bool  # one object, not a list of them
+    ids: list[str | None]
+    rows: Any = ()  # a list of rows, or a matrix
+    labels: Any = ()
+    weights: Any = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.ids)
+
+
+KINDS: dict[str, Any] = {"predict": Play, "label": Truth, "learn": Example}
+_json: dict[str, Any] = {verb: msgspec.json.Decoder(kind | list[kind]) for verb, kind in KINDS.items()}  # type: ignore[valid-type]
+_lines = {verb: msgspec.json.Decoder(kind) for verb, kind in KINDS.items()}
+
+
+def read(event: Event) -> Request:
+    """What an event asks for; Malformed when that cannot be said.
+
+    >>> read(Event("predict", "default", JSON, b'{"x": {"age": 3, "city": "Bonn"}, "id": "a"}'))
+    Request(single=True, ids=['a'], rows=[{'age': 3.0, 'city': 'Bonn'}], labels=(), weights=())
+    >>> read(Event("label", "default", JSON, b'[{"id": 1}]'))
+    Traceback (most recent call last):
+        ...
+    burkholder.serve.wire.Malformed: body = '[{"id": 1}]' cannot be used: Object missing required field `y` - at `$[0]`
+    """
+    if event.form == ARROW:
+        from burkholder.serve import arrow  # only where it is spoken
+
+        return arrow.read(event.verb, event.body)
+    try:
+        if event.form == JSON:
+            said = _json[event.verb].decode(event.body)
+        else:
+            said = _lines[event.verb].decode_lines(event.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as error:
+        raise Malformed("body", event.body[:60].decode(errors="replace"), str(error)) from None
+    single = type(said) is not list
+    items = [said] if single else said
+    ids = [] if event.verb == "learn" else [None if item.id is None else str(item.id) for item in items]
+    if event.verb == "label":
+        return Request(single, ids, (), [item.y for item in items], [item.weight for item in items])
+    rows = [_row(item.x) for item in items]
+    if event.verb == "predict":
+        return Request(single, ids, rows)
+    return Request(single, [None] * len(rows), rows, [item.y for item in items], [item.weight for item in items])
+
+
+def _row(x: Any) -> Any:
+    """The row as learners take it: lists and dicts as they are, sparse rows as pairs."""
+    if type(x) is list:
+        return x
+    if len(x) == 2 and type(x.get("indices")) is list and type(x.get("values")) is list:
+        indices = x["indices"]
+        if any(index != int(index) for index in indices if abs(index) < 2.0**63):
+            raise Malformed("indices", indices, "feature indices are whole numbers")
+        return [int(index) for index in indices], x["values"]
+    return x
+
+
+def digest(row: Any) -> int:
+    """A short mark of a row, the same in every process: another row under the same id is noticed."""
+    return crc32(row.tobytes() if hasattr(row, "tobytes") else msgspec.msgpack.encode(row))

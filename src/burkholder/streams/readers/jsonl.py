@@ -1,0 +1,144 @@
+"""JSON lines: one object a line, whose keys are the columns of a table; a key that is not there is a missing value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.learning.naming import is_missing
+from burkholder.streams.readers.batch import Batch
+from burkholder.streams.readers.columns import MISSING
+from burkholder.streams.readers.dates import spelled
+from burkholder.streams.readers.packed import Damaged
+from burkholder.streams.readers.source import Source
+from burkholder.streams.readers.tabular import TableReader
+from burkholder.streams.readers.text import PATIENCE
+
+ROWS = 4096  # of a batch, and of the sample that decides what columns are
+BLOCK = 1 << 20
+
+
+class JsonReader(TableReader):
+    """Batches of JSON lines. The first batch decides what the columns are: text, numbers or dates."""
+
+    format = "jsonl"
+
+    def __init__(self, source: Source, skip_bad: bool = False, classes: Any = False, labels: str = "needed", **columns: Any) -> None:
+        super().__init__(source.name, skip_bad, classes, labels)
+        self.source = source
+        self._line = 0
+        self._chunks = self._grouped()
+        self._first = next(self._chunks, [])
+        rows = [row for _, row in self._first]
+        reading = columns.get("reading")
+        names = list(dict.fromkeys([*(reading.columns if reading else ()), *(key for row in rows for key in row)]))
+        if not names:
+            raise BadInput("path", self.name, self._nothing())
+        seen = {name: [row[name] for row in rows if not is_missing(row.get(name))] for name in names}
+        words = {name for name, values in seen.items() if any(isinstance(value, str) for value in values)}
+        moments = {name for name in words if seen[name] and all(isinstance(v, str) and spelled(v) is not None for v in seen[name])}
+        self._known = set(names)
+        self._settle(names, [n for n in names if n in words - moments], [n for n in names if n in moments], **columns)
+
+    def _lines(self) -> Iterator[bytes | None]:
+        """Whole lines; None where a pipe pauses."""
+        rest, room = b"", memoryview(bytearray(BLOCK))
+        while True:
+            if rest and self.source.total is None and not self.source.ready(PATIENCE):
+                yield None
+            try:
+                got = self.source.readinto(room)
+            except Damaged as error:
+                raise BadInput("path", self.name, f"behind line {self._line}: {error}") from None
+            if got == 0:
+                break
+            *lines, rest = (rest + bytes(room[:got])).split(b"\n")
+            yield from lines
+            if self.source.total is None and not self.source.ready(PATIENCE):
+                yield None
+        if rest.strip():
+            yield rest
+
+    def _grouped(self) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+        """(line, object), some thousand at a time, or what a pipe gave before it paused."""
+        group: list[tuple[int, dict[str, Any]]] = []
+        for line in self._lines():
+            if line is not None:
+                self._line += 1
+                row = self._object(line)
+                if row is not None:
+                    group.append((self._line, row))
+            if len(group) >= ROWS or (line is None and group):
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def _object(self, line: bytes) -> dict[str, Any] | None:
+        if not line.strip():
+            return None
+        try:
+            row = json.loads(line)
+            if isinstance(row, dict) and not any(isinstance(value, (dict, list)) for value in row.values()):
+                return row
+            reason = "this is not one flat JSON object"
+        except (ValueError, RecursionError) as error:
+            reason = f"this is not JSON ({error})"
+        self.note(self._line, reason)
+        return None
+
+    def _batches(self) -> Iterator[Batch]:
+        group = self._first
+        while group:
+            for line, row in [pair for pair in group if not self._known.issuperset(pair[1])]:
+                strange = next(key for key in row if key not in self._known)
+                self.note(line, f"the key {strange!r} was in none of the first rows")
+                group = [pair for pair in group if pair[0] != line]
+            fields = {name: [row.get(name) for _, row in group] for name in self.plan.names}
+            yield self._converted(fields, np.array([line for line, _ in group], dtype=np.int64))
+            group = next(self._chunks, [])
+
+    # --- columns -----------------------------------------------------------------------------------------------
+    def _numbers(self, field: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        numbers, bad = np.full(len(field), np.nan), np.zeros(len(field), dtype=bool)
+        for row, value in enumerate(field):
+            if is_missing(value) or (isinstance(value, str) and value.strip().lower() in MISSING):
+                continue
+            try:
+                numbers[row] = float(value)
+            except (ValueError, OverflowError):
+                bad[row] = True
+        return numbers, np.isnan(numbers) & ~bad, bad | np.isinf(numbers)
+
+    def _sampled(self, column: str) -> list[str]:
+        return [_word(row.get(column)) for _, row in self._first]
+
+    def _coded(self, field: list[Any]) -> tuple[np.ndarray, list[str]]:
+        known: dict[str, int] = {}
+        return np.array([known.setdefault(_word(value), len(known)) for value in field], dtype=np.int64), list(known)
+
+    def _moments(self, field: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = [spelled(value) if isinstance(value, str) else None for value in field]
+        bad = [moment is None and not (is_missing(value) or str(value).strip().lower() in MISSING) for moment, value in zip(found, field)]
+        timed = [moment is not None and np.datetime_data(moment)[0] != "D" for moment in found]
+        moments = np.array([np.datetime64("NaT") if moment is None else moment for moment in found], dtype="datetime64[us]")
+        return moments, np.array(timed, dtype=bool), np.array(bad, dtype=bool)
+
+    def progress(self) -> float | None:
+        return None if self.source.total is None else (self.source.position() or 0) / max(self.source.total, 1)
+
+    def close(self) -> None:
+        self.source.close()
+
+
+def _word(value: Any) -> str:
+    """A value as a table would spell it."""
+    if is_missing(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip(" \t\r") if not isinstance(value, bool) else str(value).lower()

@@ -1,0 +1,188 @@
+"""Confidence sequences: the supermartingale behind them in exact arithmetic, errors by simulation, and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burkholder as bk
+from burkholder.confidence import boundary
+from burkholder.errors import BadInput
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, boundary.ATOMS - 1))
+def test_no_atom_grows_in_mean(low: float, high: float, p: float, guess: float, k: int) -> None:
+    """For every law on two points of [0, 1] (all laws of a given mean are mixtures of such), at every guess."""
+    mean = (1 - p) * low + p * high
+    rate = float(boundary.RATES[k])
+    cost = float(boundary.psi(np.array(rate)))
+    with mpmath.workdps(40):
+        grown = sum(
+            q * mpmath.exp(rate * (mpmath.mpf(x) - mean) - cost * (mpmath.mpf(x) - guess) ** 2) for q, x in ((1 - p, low), (p, high))
+        )
+        assert grown <= 1 + mpmath.mpf(10) ** -15
+
+
+@given(st.floats(1e-12, 0.999))
+def test_psi_is_never_below_its_formula(z: float) -> None:
+    with mpmath.workdps(60):
+        exact = -mpmath.log(1 - mpmath.mpf(z)) - mpmath.mpf(z)
+        assert abs(mpmath.mpf(float(boundary.psi(np.array(z)))) / exact - 1) < 1e-9
+
+
+@given(st.floats(0.0, 1e9), st.floats(1e-6, 1e6), st.floats(1.0, 5.0), st.floats(0.001, 0.5))
+def test_the_margin_is_where_the_mixture_meets_its_limit(variation: float, first: float, growth: float, alpha: float) -> None:
+    spread = first * growth
+    V = variation * first**2
+    d = float(boundary.margin(np.array(V), np.array(spread), np.array(first), alpha))
+    rates = boundary.RATES / first
+    alive = rates * spread < 1.0
+    masses, rates = boundary.LOG_MASSES[alive], rates[alive]
+    costs = boundary.psi(rates * spread) / spread**2 * V
+
+    def log_mixture(at: float) -> float:
+        exponents = masses + rates * at - costs
+        return float(exponents.max() + math.log(np.exp(exponents - exponents.max()).sum()))
+
+    assert log_mixture(d) >= math.log(2.0 / alpha) >= log_mixture(d * (1 - 1e-6))
+
+
+def test_masses_are_at_most_one_in_all() -> None:
+    assert math.fsum(np.exp(boundary.LOG_MASSES)) <= 1.0 < math.fsum(np.exp(boundary.LOG_MASSES)) + 1e-9
+
+
+@pytest.mark.parametrize("p", [0.5, 0.05])
+def test_errors_stay_below_alpha_at_all_times(p: float) -> None:
+    """300 streams watched after every value; three standard deviations above alpha is the most that chance explains."""
+    rng = np.random.default_rng(3)
+    alpha, streams, n = 0.1, 300, 150
+    run = bk.Confidence(alpha=alpha, streams=streams).run((rng.random((n, streams)) < p).astype(float))
+    wrong = ((run.low > p) | (run.high < p)).any(axis=0).mean()
+    assert wrong <= alpha + 3 * math.sqrt(alpha * (1 - alpha) / streams)
+    wrong = 0
+    for _ in range(100):
+        betting = bk.Betting(alpha=alpha, grid=100)
+        betting.run((rng.random(200) < p).astype(float))
+        low, high = betting.interval()
+        wrong += not low <= p <= high
+    assert wrong <= 100 * alpha + 3 * math.sqrt(100 * alpha * (1 - alpha))
+
+
+def test_widths_are_those_of_theory() -> None:
+    """Near √(2V·(ln(2/α) + a few nats))/n: a constant wrong by a tenth would be seen."""
+    n, V = 10_000, 2500.0
+    half = float(boundary.margin(np.array(V), np.array(1.0), np.array(1.0), 0.05)) / n
+    oracle = math.sqrt(2 * V * math.log(40)) / n
+    assert 1.3 * oracle < half < 1.5 * oracle
+
+
+def test_one_by_one_a_run_and_streams_agree() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.uniform(-2, 3, (50, 4))
+    values[10, 2] = math.nan
+    for constant in (False, True):
+        whole = bk.Confidence(-2, 3, streams=4, constant=constant)
+        run = whole.run(values)
+        loop = bk.Confidence(-2, 3, streams=4, constant=constant)
+        single = bk.Confidence(-2, 3, constant=constant)
+        for t, row in enumerate(values):
+            loop.update(row)
+            single.update(row[0])
+            low, high = loop.interval()
+            assert np.array_equal(low, run.low[t]) and np.array_equal(high, run.high[t])
+            assert single.interval() == (low[0], high[0])
+        again = bk.Confidence.from_state(*whole.state_dict())
+        again.update(values[0])
+        loop.update(values[0])
+        assert np.array_equal(again.interval(), loop.interval()) and whole.rounds == 50
+    assert (np.diff(run.low, axis=0) >= 0).all() and (np.diff(run.high, axis=0) <= 0).all()
+
+
+def test_bad_values_change_nothing() -> None:
+    confidence, betting, vector = bk.Confidence(0, 2), bk.Betting(0, 2), bk.VectorConfidence(1.0, 2)
+    confidence.update(1.5)
+    betting.update(1.5)
+    before = confidence.state.tobytes(), betting.logs.tobytes()
+    for bad in (2.5, -0.1, math.nan, math.inf, "x", None, [1.0]):
+        with pytest.raises(BadInput):
+            confidence.update(bad)
+    for bad in (2.5, math.nan, "x"):
+        with pytest.raises(BadInput):
+            betting.update(bad)
+    for bad in ([1.0, 1.0], [0.0], [math.nan, 0.0], "x"):
+        with pytest.raises(BadInput):
+            vector.update(bad)
+    assert before == (confidence.state.tobytes(), betting.logs.tobytes()) and vector.rounds == 0
+    for make in (
+        lambda: bk.Confidence(1, 1), lambda: bk.Confidence(alpha=0), lambda: bk.Betting(grid=1), lambda: bk.VectorConfidence(0.0, 2),
+        lambda: bk.VectorConfidence(1.0, 2, "coordinates"),
+    ):  # fmt: skip
+        with pytest.raises(BadInput):
+            make()
+
+
+@pytest.mark.parametrize("geometry", ["l2", "l4"])
+def test_balls_contain_the_mean_and_shrink(geometry: str) -> None:
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(60):
+        confidence = bk.VectorConfidence(1.0, 3, geometry, alpha=0.1, suited=100)
+        for _ in range(300):
+            x = rng.normal(size=3)
+            confidence.update(0.5 * x / np.linalg.norm(x) + [0.2, 0.0, 0.0])
+            mean, size = confidence.ball()
+            if float(confidence.geometry.norm(mean - [0.2, 0.0, 0.0])) > size:
+                wrong += 1
+                break
+    assert wrong <= 10 and size < 0.6
+
+
+# --- which of two is better -------------------------------------------------------------------------------------------
+def test_compare_finds_the_better_one_and_never_the_worse() -> None:
+    rng = np.random.default_rng(2)
+    for name, shift in (("a", 0.0), ("b", 0.0)):
+        a, b = rng.random(3000), rng.random(3000)
+        a, b = (a * 0.7, b) if name == "a" else (a, b * 0.7 + shift)
+        found = bk.compare(a, b, bound=1.0)
+        assert found.better == name and found.decided is not None and 0 < found.decided < 3000
+        assert found.low[-1] <= float(np.mean(a - b)) <= found.high[-1]
+    same = bk.compare(a, a)
+    assert same.better is None and same.difference == 0.0
+    assert "largest seen" in str(same) and bk.compare([], []).better is None
+
+
+def test_sizes_that_grow_are_as_good_as_a_bound_from_the_start_but_for_the_unit() -> None:
+    rng = np.random.default_rng(5)
+    d = rng.uniform(-1, 1, 5000) + 0.2
+    small = bk.compare(d, np.zeros(5000), sizes=np.full(5000, 1.2))
+    fixed = bk.compare(d, np.zeros(5000), bound=1.2)
+    assert np.array_equal(small.low, fixed.low)
+    sizes = np.full(5000, 1.2)
+    sizes[4000] = 12.0
+    grown = bk.compare(d, np.zeros(5000), sizes=sizes)
+    assert np.array_equal(grown.low[:4000], fixed.low[:4000]) and grown.low[-1] < fixed.low[-1]
+
+
+def test_errors_of_comparisons_by_sizes_stay_below_alpha() -> None:
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(300):
+        sizes = np.exp(rng.normal(size=300))
+        d = sizes * rng.choice([-1.0, 1.0], 300)
+        found = bk.compare(np.maximum(d, 0), np.maximum(-d, 0), sizes=sizes, alpha=0.1)
+        wrong += bool(((found.low > 0) | (found.high < 0)).any())
+    assert wrong <= 30 + 3 * math.sqrt(27)
+
+
+def test_comparisons_refuse_what_they_cannot_use() -> None:
+    for losses_a, losses_b, more in (
+        ([1.0], [1.0, 2.0], {}), ([math.nan], [0.0], {}), (["x"], [0.0], {}), ([1.0], [0.0], {"bound": 0.5}), ([1.0], [0.0], {"bound": -1}),
+        ([1.0], [0.0], {"sizes": [0.1]}), ([1.0], [0.0], {"sizes": [1.0, 2.0]}), ([1.0], [0.0], {"sizes": [1.0], "bound": 1.0}),
+    ):  # fmt: skip
+        with pytest.raises(BadInput):
+            bk.compare(losses_a, losses_b, **more)

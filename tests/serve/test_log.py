@@ -1,0 +1,108 @@
+"""The log is the truth: whatever came, a restart at any moment gives the same bits, and goes on with the same answers."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import burkholder as bk
+from burkholder.serve.store import Store, StoreFailed
+from serving import LEARNERS, Logged, asked, created
+
+QUICK = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk that need not be waited for
+ROWS = st.dictionaries(st.sampled_from("abc"), st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1)
+IDS = st.one_of(st.none(), st.sampled_from("uvwxyz"))
+LABELLED = st.sampled_from(["u", "v", "w", "x", "#1", "#2", "#3"])
+KEYS = st.sampled_from(["", "k"])
+EVENTS = st.one_of(
+    st.builds(lambda x, id: asked("predict", {"x": x} | ({"id": id} if id else {})), ROWS, IDS),
+    st.builds(lambda xs: asked("predict", [{"x": x} for x in xs]), st.lists(ROWS, min_size=1, max_size=3)),
+    st.builds(lambda id, y: asked("label", {"id": id, "y": y}), LABELLED, st.sampled_from([0, 1, 7])),
+    st.builds(lambda ids: asked("label", [{"id": id, "y": 1} for id in ids]), st.lists(LABELLED, max_size=3)),
+    st.builds(lambda xs, key: asked("learn", [{"x": x, "y": 1} for x in xs], key=key), st.lists(ROWS, max_size=3), KEYS),
+    st.builds(lambda x: asked("predict", {"x": x}), st.lists(st.just(1.0), min_size=1, max_size=2)),  # rows of another kind
+    st.builds(lambda: asked("predict", {"x": {"a": 1.0}}, model="nobody")),
+    st.builds(lambda before: asked("forget", before), st.sampled_from([1.0, 3.0])),
+)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@settings(max_examples=12)
+@given(st.lists(st.tuples(st.lists(EVENTS, max_size=4), st.sampled_from(["", "restart", "snapshot", "closed"])), max_size=8))
+def test_restarting_anywhere_changes_no_bit_and_no_answer(name, script):
+    folder = tempfile.TemporaryDirectory(dir=QUICK)
+    plain, broken = Logged(f"{folder.name}/plain"), Logged(f"{folder.name}/broken")
+    try:
+        for logged in (plain, broken):
+            logged.group(created(LEARNERS[name]()), created(LEARNERS[name](), "other", "default"))
+        for moment, (events, then) in enumerate(script):
+            assert plain.group(*events, moment=float(moment)) == broken.group(*events, moment=float(moment))
+            if then in ("snapshot", "closed"):
+                broken.tidy(then == "snapshot")
+            if then:
+                broken = broken.restarted()
+            assert plain.bits() == broken.bits()
+    finally:
+        plain.store.close()
+        broken.store.close()
+        folder.cleanup()
+
+
+def test_what_was_answered_is_answered_the_same_after_a_snapshot_and_a_restart(tmp_path):
+    logged = Logged(tmp_path)
+    logged.one(created(LEARNERS["auto"]()))
+    first = logged.one(asked("predict", {"x": {"a": 1.0}, "id": "k"}))
+    logged.one(asked("label", {"id": "k", "y": 1}))
+    logged.one(asked("learn", [{"x": {"a": 2.0}, "y": 0}], key="batch"))
+    rounds = logged.service.models["default"].learner.rounds
+    logged.tidy()
+    logged = logged.restarted()
+    assert list(logged.store.log()) == []
+    assert logged.one(asked("predict", {"x": {"a": 1.0}, "id": "k"})) == first
+    assert logged.one(asked("label", {"id": "k", "y": 1})).status == 200
+    assert logged.one(asked("label", {"id": "k", "y": 0})).status == 409
+    assert logged.one(asked("learn", [{"x": {"a": 2.0}, "y": 0}], key="batch")).body.learned == 1
+    assert logged.one(asked("learn", [{"x": {"a": 3.0}, "y": 0}], key="batch")).status == 409
+    assert logged.service.models["default"].learner.rounds == rounds == 2
+    logged.store.close()
+
+
+def test_the_service_learns_what_a_learner_learns(tmp_path):
+    logged, alone = Logged(tmp_path), bk.Auto(loss="logistic", max_pending=5)
+    logged.one(created(LEARNERS["auto"]()))
+    rows = [{"a": 1.0, "b": k % 3} for k in range(40)]
+    tickets = {}
+    for k, row in enumerate(rows):  # every label comes two rounds late
+        tickets[k] = alone.play({name: float(value) for name, value in row.items()})
+        assert logged.one(asked("predict", {"x": row, "id": f"r{k}"})).body.prediction == tickets[k].prediction
+        if k >= 2:
+            alone.reveal(tickets[k - 2].id, (k - 2) % 2)
+            assert logged.one(asked("label", {"id": f"r{k - 2}", "y": (k - 2) % 2})).status == 200
+    learner = logged.service.models["default"].learner
+    assert (learner.rounds, learner.cumulative_loss) == (38, alone.cumulative_loss)
+    logged.store.close()
+
+
+def test_a_log_with_a_gap_is_refused(tmp_path):
+    logged = Logged(tmp_path)
+    logged.one(created(LEARNERS["l2"]()))
+    logged.one(asked("predict", {"x": [1.0]}))
+    logged.one(asked("predict", {"x": [1.0]}))
+    logged.store._writing.execute("DELETE FROM log WHERE seq = 2")
+    logged.store.close()
+    with pytest.raises(StoreFailed, match="missing"):
+        Logged(tmp_path)
+
+
+def test_a_store_belongs_to_one_process_and_to_the_user_alone(tmp_path):
+    store = Store(tmp_path / "s")
+    with pytest.raises(StoreFailed, match="in use"):
+        Store(tmp_path / "s")
+    assert (tmp_path / "s").stat().st_mode & 0o077 == 0
+    assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "s").iterdir())
+    store.close()
+    Store(tmp_path / "s").close()

@@ -1,0 +1,146 @@
+"""Ids: one prediction, one label, whatever is sent how often. And what is refused changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+import burkholder as bk
+from burkholder.storage import pack
+from serving import LEARNERS, Logged, asked, created
+
+
+@pytest.fixture
+def logged(tmp_path):
+    service = Logged(tmp_path)
+    service.one(created(LEARNERS["l2"]()))
+    yield service
+    service.store.close()
+
+
+def test_the_same_label_twice_is_one_label(logged):
+    logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"}))
+    answers = logged.group(*[asked("label", {"id": "a", "y": 1})] * 3)
+    assert [answer.status for answer in answers] == [200] * 3
+    assert logged.service.models["default"].learner.rounds == 1
+
+
+@pytest.mark.parametrize("second", [{"y": 0}, {"y": 1, "weight": 2.0}])
+def test_another_label_is_refused(logged, second):
+    logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"}))
+    first, other = logged.group(asked("label", {"id": "a", "y": 1}), asked("label", {"id": "a", **second}))
+    assert (first.status, other.status) == (200, 409)
+    assert logged.service.models["default"].learner.rounds == 1
+
+
+def test_the_same_row_under_an_id_is_the_same_prediction_and_another_row_is_refused(logged):
+    first = logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"}))
+    logged.one(asked("predict", {"x": [1.0, 5.0], "id": "b"}))
+    logged.one(asked("label", {"id": "b", "y": 1}))  # the model has moved on
+    assert logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"})) == first
+    assert logged.one(asked("predict", {"x": [1.0, 2.5], "id": "a"})).status == 409
+    assert len(logged.service.models["default"].waiting) == 1
+
+
+def test_an_unknown_id_is_404_and_a_forgotten_one_410(logged):
+    logged.one(asked("predict", {"x": [1.0], "id": "old"}), moment=1.0)
+    logged.one(asked("predict", {"x": [1.0], "id": "new"}), moment=2.0)
+    logged.one(asked("forget", 2.0), moment=3.0)
+    answers = logged.group(*(asked("label", {"id": id, "y": 1}) for id in ("old", "new", "never")))
+    assert [answer.status for answer in answers] == [410, 200, 404]
+    assert logged.service.models["default"].learner.pending == 0
+
+
+def test_too_many_plays_are_429_until_a_label_comes(logged):
+    answers = logged.group(*(asked("predict", {"x": [1.0], "id": f"i{k}"}) for k in range(6)))
+    assert [answer.status for answer in answers] == [200] * 5 + [429]
+    assert logged.one(asked("label", {"id": "i0", "y": 1})).status == 200
+    assert logged.one(asked("predict", {"x": [1.0], "id": "i5"})).status == 200
+
+
+@pytest.mark.parametrize(
+    ("event", "argument"),
+    [
+        (asked("predict", {"x": [1.0, 2.0, 3.0]}), "x"),
+        (asked("predict", {"x": {"a": 1.0}}), "x"),
+        (asked("predict", {"x": [1e200, 0.0]}), "x"),
+        (asked("predict", {"x": [1.0, 2.0], "id": "#9"}), "id"),
+        (asked("label", {"id": "a", "y": 3}), "y"),
+        (asked("label", {"id": "a", "y": 1, "weight": -1.0}), "weight"),
+        (asked("learn", [{"x": [1.0, 2.0], "y": 1}, {"x": [1.0, 2.0], "y": 5}]), "y[1]"),
+        (asked("learn", [{"x": [1.0, 2.0], "y": 1}, {"x": [1.0], "y": 1}]), "X"),
+    ],
+)
+def test_what_cannot_be_used_is_422_with_a_remedy_and_changes_nothing(logged, event, argument):
+    logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"}))
+    logged.one(asked("learn", [{"x": [1.0, 2.0], "y": 1}]))
+    before = logged.bits()
+    answer = logged.one(event)
+    assert (answer.status, answer.body.argument) == (422, argument)
+    assert answer.body.remedy and answer.body.value
+    assert logged.bits()[1:] == before[1:]
+
+
+def test_of_a_list_each_item_fares_by_itself(logged):
+    logged.one(asked("predict", [{"x": [1.0], "id": "a"}, {"x": [2.0], "id": "b"}]))
+    answer = logged.one(asked("label", [{"id": "a", "y": 1}, {"id": "zz", "y": 1}, {"id": "b", "y": 9}]))
+    assert answer.status == 207
+    assert [getattr(item, "status", 200) for item in answer.body] == [200, 404, 422]
+    assert logged.service.models["default"].learner.rounds == 1
+
+
+# --- several models -----------------------------------------------------------------------------------------------
+def test_a_shadow_learns_every_round_and_answers_as_the_learner_alone_would(logged):
+    logged.one(created(bk.Auto(loss="logistic"), "candidate", "default"))
+    alone = bk.Auto(loss="logistic")
+    for k in range(30):
+        ticket = alone.play([1.0, k % 5.0])
+        logged.one(asked("predict", {"x": [1.0, k % 5.0], "id": f"i{k}"}))
+        alone.reveal(ticket.id, k % 2)
+        logged.one(asked("label", {"id": f"i{k}", "y": k % 2}))
+    candidate = logged.service.models["candidate"]
+    assert candidate.learner.rounds == 30 and candidate.learner.cumulative_loss == alone.cumulative_loss
+    assert logged.service.comparisons["candidate"].rounds == 30
+
+
+def test_models_of_other_names_learn_apart(logged):
+    logged.one(created(LEARNERS["auto"](), "second"))
+    logged.one(asked("learn", [{"x": [1.0], "y": 1}], model="second"))
+    rounds = {name: model.learner.rounds for name, model in logged.service.models.items()}
+    assert rounds == {"default": 0, "second": 1}
+
+
+def test_a_name_is_taken_once_and_ids_begin_anew_with_a_new_model(logged):
+    assert logged.one(created(LEARNERS["l2"]())).status == 409
+    logged.one(asked("predict", {"x": [1.0], "id": "a"}))
+    logged.one(asked("label", {"id": "a", "y": 1}))
+    logged.tidy()
+    from burkholder.serve.events import Event
+
+    assert logged.one(Event("drop", "default", "bytes", b"")).status == 200
+    assert logged.one(asked("predict", {"x": [1.0], "id": "a"})).status == 404
+    logged.one(created(LEARNERS["l2"]()))
+    assert logged.one(asked("label", {"id": "a", "y": 1})).status == 404
+    assert logged.one(asked("predict", {"x": [3.0], "id": "a"})).status == 200
+
+
+def test_a_shadow_follows_a_model_that_answers(logged):
+    assert logged.one(created(LEARNERS["l2"](), "ghost", "nobody")).status == 422
+
+
+def test_only_learners_of_rows_are_served(logged):
+    from burkholder.serve.events import Event
+
+    other = Event("create", "movies", "bytes", pack(bk.MatrixCompletion(low=1, high=5)), "")
+    assert logged.one(other).status == 422
+    assert logged.one(Event("create", "rubbish", "bytes", b"no model", "")).status == 422
+
+
+def test_the_model_that_is_downloaded_predicts_the_same(logged):
+    from burkholder.storage import unpack
+
+    logged.one(asked("learn", [{"x": [1.0, -1.0], "y": 1}] * 5))
+    logged.one(asked("predict", {"x": [1.0, 2.0], "id": "waits"}))
+    model = logged.service.models["default"]
+    copy = unpack(model.download())
+    assert copy.pending == 0 and model.learner.pending == 1
+    assert copy.predict([1.0, 2.0]) == model.learner.predict([1.0, 2.0])
