@@ -43,9 +43,10 @@ lint: $(VENV)/dev
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-# The promises on plain numba: no instruction written by hand, no object of Python's read where it lies.
+# The promises on plain numba: no instruction written by hand, no object of Python's read where it lies. Others by PLAIN=tests/…
+PLAIN ?= tests/machine tests/promises
 plain: $(VENV)/dev
-	$(ONE) BURKHOLDER_PLAIN=1 $(BIN)/python -m pytest -n 2 tests/machine tests/rounds tests/auto tests/learning tests/streams
+	$(ONE) BURKHOLDER_PLAIN=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(PLAIN)
 
 # The long versions: ten thousand rounds for every function and loss.
 slow: $(VENV)/dev
