@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import burkholder as bk
 from burkholder.confidence import boundary
 from burkholder.errors import BadInput
+from burkholder.storage import pack, unpack
 
 
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, boundary.ATOMS - 1))
@@ -96,7 +97,7 @@ def test_one_by_one_a_run_and_streams_agree() -> None:
             low, high = loop.interval()
             assert np.array_equal(low, run.low[t]) and np.array_equal(high, run.high[t])
             assert single.interval() == (low[0], high[0])
-        again = bk.Confidence.from_state(*whole.state_dict())
+        again = unpack(pack(whole))
         again.update(values[0])
         loop.update(values[0])
         assert np.array_equal(again.interval(), loop.interval()) and whole.rounds == 50

@@ -94,6 +94,12 @@ def test_reach_is_where_the_correction_meets_the_score() -> None:
         assert tracker.correction(-tracker.reach(size)) >= size
         assert tracker.correction(-tracker.reach(size) * (1 - 1e-9)) < size
     assert tracker.reach(0.0) == 0.0 and math.isfinite(tracker.reach(tracker.LARGEST))
+    assert tracker.correction(-1e9) == tracker.LARGEST and math.isinf(tracker.reach(2.0 * tracker.LARGEST))
+
+
+def test_scores_beyond_every_correction_void_the_promise() -> None:
+    account, _ = against(lambda q, g: 1e120, 0.9, 5000)
+    assert tracker.coverage(account) == 0.0 and tracker.promise(account, 0.9).low == 0.9
 
 
 def test_rounds_without_a_width_are_charged() -> None:

@@ -193,12 +193,15 @@ def test_a_new_potential_that_remembers_is_played_by_its_own_slope() -> None:
     class Half(NamedTuple):
         scale: float = 1.0
         atoms: int = 24
+        flat: float = 1.0
+        rise: float = 0.0
+        bend: float = 0.0
 
         def bound(self, u: Any, s: Any, top: Any = 0.0, dead: Any = 0.0) -> np.ndarray:
-            return mixture.Mixture(0.5 * self.scale, self.atoms).bound(u, s, top, dead)
+            return mixture.Mixture(0.5 * self.scale, *self[1:]).bound(u, s, top, dead)
 
-    for geometry in ("coordinates", "l2"):
-        half = bk.Learner(Linear("half", Half(), geometry, "gradient"), loss="absolute")
+    for geometry, curve in (("coordinates", mixture.SHARP), ("l2", ())):
+        half = bk.Learner(Linear("half", Half(1.0, 24, *curve), geometry, "gradient"), loss="absolute")
         known = bk.Learner("mixture", loss="absolute", geometry=geometry, scale=0.5)
         one, other = half.run(X, Y, WEIGHTS), known.run(X, Y, WEIGHTS)
         np.testing.assert_allclose(one.predictions, other.predictions, rtol=1e-9, atol=1e-15)

@@ -17,7 +17,7 @@ from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
-from burkholder.intervals.around import around, checked
+from burkholder.intervals.around import LARGEST, around, checked
 from burkholder.intervals.conditional import Asked, Conditional, Rows
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
 from burkholder.learning.rows import Row, Table
@@ -155,7 +155,7 @@ class Banded(OnlineLearner):
             raise BadInput("y", y, "give one number a row") from None
         if labels.shape != (rows,):
             raise BadInput("y", labels.shape, f"there are {rows} rows: give one label for each")
-        for place in np.flatnonzero(~(np.abs(labels) <= 1e60))[:1].tolist():
+        for place in np.flatnonzero(~(np.abs(labels) <= LARGEST))[:1].tolist():
             checked(labels[place], f"y[{place}]")
         return labels
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.intervals import book, tracker
 from burkholder.intervals.certificate import BandCertificate, coverage_line, rests_on
@@ -105,8 +106,8 @@ class PredictionSets(OnlineLearner):
 
     def _learn(self, row: Row, memo: Memo, y: Any, weight: float, late: int) -> None:
         label = self._label(y)
-        if weight > 1e40:
-            raise BadInput("weight", weight, "give weights of at most 1e40")
+        if weight > HEAVIEST:
+            raise BadInput("weight", weight, f"give weights of at most {HEAVIEST:g}")
         order = np.argsort(-row.p, kind="stable")
         listed = label in row.classes
         score = 1.0 - float(row.p[row.classes.index(label)]) if listed else 1.0

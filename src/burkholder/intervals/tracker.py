@@ -23,7 +23,7 @@ from burkholder.learning.rounding import UNIT, add
 from burkholder.machine.compiling import register_jitable
 
 STEP, STIFFNESS = 0.05, 8.0  # in widths: q moves by so much a round near g = 0, and faster from |g| = K on
-LARGEST = 1e100
+LARGEST = 1e100  # of corrections: scores beyond it are beyond the tracker's power, and void the promise
 
 # Slots of an account. Weights are sums with their corrections.
 WEIGHT, WEIGHT_REST, COVERED, COVERED_REST = 0, 1, 2, 3
@@ -62,8 +62,8 @@ def settle(account, score, width, slack, covered, weight, played_at, late):
     if late > 0:
         account[LATE] += 1.0
     if width > 0.0:
-        account[HIGH] = max(account[HIGH], min(score + slack, LARGEST))
-        account[LOW] = max(account[LOW], min(slack - score, LARGEST))
+        account[HIGH] = max(account[HIGH], score + slack)
+        account[LOW] = max(account[LOW], slack - score)
     else:
         account[UNGUIDED] += weight
 
@@ -75,7 +75,7 @@ def possible(accounts: np.ndarray) -> bool:
     counted = (rounds == np.floor(rounds)).all() and (rounds == rounds[0]).all() and rounds[0] <= 2.0**53 and (a[LATE] <= rounds).all()
     rests = (np.abs(a[[WEIGHT_REST, COVERED_REST]]) <= 1e-6 * a[WEIGHT] + 1e-300).all() and (a[WEIGHT] <= 1e250).all()
     most = a[WEIGHT] * (1.0 + 1e-6)
-    return bool(counted and rests and (a[[COVERED, OVERRUN, UNGUIDED, GAINED, LOST]] <= most).all() and (a[[LOW, HIGH]] <= LARGEST).all())
+    return bool(counted and rests and (a[[COVERED, OVERRUN, UNGUIDED, GAINED, LOST]] <= most).all())
 
 
 def reach(size: float) -> float:
@@ -84,6 +84,8 @@ def reach(size: float) -> float:
     >>> round(reach(1.0), 2), round(reach(1000.0), 2)
     (13.18, 68.14)
     """
+    if size > LARGEST:
+        return math.inf
     return STIFFNESS * math.asinh(max(size, 0.0) / (STEP * STIFFNESS)) * (1.0 + 1e-12)
 
 
