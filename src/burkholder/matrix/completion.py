@@ -218,6 +218,18 @@ class MatrixCompletion(OnlineLearner):
         best = np.argsort(-scores, kind="stable")[:k]
         return [(names[b], float(scores[b])) for b in best]
 
+    def top_many(self, rows: Any, k: int = 10, seen: bool = False) -> dict[Id, list[tuple[Id, float]]]:
+        """`top` for many rows, all as things stand now.
+
+        >>> movies = MatrixCompletion(low=1, high=5)
+        >>> movies.update("ann", "alien", 5)
+        >>> movies.top_many(["ann", "bob"], 1)
+        {'ann': [], 'bob': [('alien', 5.0)]}
+        """
+        with self._lock:
+            asked = [checked_id(f"rows[{t}]", row) for t, row in enumerate(items(rows))]
+            return {row: self.top(row, k, seen) for row in asked}
+
     # -- what it can say of itself ------------------------------------------------------------------------
 
     @property
