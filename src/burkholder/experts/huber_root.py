@@ -178,6 +178,8 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
         else:
             high = yhat
         step = yhat - total / slope if slope > 0.0 else math.nan
+        if step == yhat:  # no number is nearer
+            break
         # f is piecewise linear: Newton ends once it meets the right piece, halving makes sure it does
         if iteration % 8 == 7 or not low < step < high:
             step = 0.5 * low + 0.5 * high
