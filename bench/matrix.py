@@ -1,6 +1,6 @@
 """Matrix prediction at the size of real rating streams: agreement, speed, errors beside peers.
 
-    python bench/matrix.py [agreement] [speed] [ratings] [--data NAME]
+    python bench/matrix.py [agreement] [speed] [ratings] [top] [--data NAME]
 
 Prints tables and writes out/matrix-*.json. Data: the folder named by BURKHOLDER_DATA, else ../shared/data.
 Times are of this process on one core (wall and CPU); compilation is done before the clock starts.
@@ -204,19 +204,41 @@ def ratings_table(name: str, with_river: bool = True) -> None:
     write(f"ratings-{name}", rows)
 
 
+def top_speed(users: int = 1000, items: int = 5000, rounds: int = 20_000) -> None:
+    """Milliseconds of processor time to rank every item for one user, ratings made from a matrix of rank 4."""
+    rng = np.random.default_rng(0)
+    i = rng.integers(0, users, rounds)
+    j = np.concatenate([np.arange(items), rng.integers(0, items, rounds - items)])
+    p, q = rng.normal(size=(users, 4)), rng.normal(size=(items, 4))
+    y = np.clip(np.rint(3.0 + 0.5 * (p[i] * q[j]).sum(axis=1) + 0.5 * rng.normal(size=rounds)), 1.0, 5.0)
+    learner = MatrixCompletion(1, 5, fast=True)
+    learner.run(i.tolist(), j.tolist(), y.tolist())
+    learner.top(0)
+    times = []
+    for user in range(1, 51):
+        began = time.process_time()
+        learner.top(user)
+        times.append(1e3 * (time.process_time() - began))
+    rows = [{"items": items, "ratings": rounds, "median ms": float(np.median(times)), "least ms": min(times)}]
+    show(rows)
+    write("top", rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=[], help="agreement, speed, ratings (all if none)")
+    parser.add_argument("parts", nargs="*", default=[], help="agreement, speed, ratings, top (all if none)")
     parser.add_argument("--data", choices=STREAMS, help="one stream only")
     parser.add_argument("--no-river", action="store_true", help="leave out the slow peer")
     options = parser.parse_args()
-    parts = options.parts or ["agreement", "speed", "ratings"]
+    parts = options.parts or ["agreement", "speed", "ratings", "top"]
     names = [options.data] if options.data else list(STREAMS)
     if "agreement" in parts:
         agreement()
     if "speed" in parts:
         for name in names[:1]:
             speed(name)
+    if "top" in parts:
+        top_speed()
     if "ratings" in parts:
         for name in names:
             ratings_table(name, not options.no_river)

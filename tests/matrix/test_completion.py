@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder.errors import BadInput, BadLine
+from burkholder.matrix import graph, rows
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.ratings import read_ratings
 from burkholder.matrix.ratings_certificate import bet_bound, direction_bound
@@ -175,6 +176,29 @@ def test_top_matches_predict_and_leaves_out_what_was_rated():
     for item, score in learner.top("u3", 30, seen=True):
         assert learner.predict("u3", item) == pytest.approx(score, abs=1e-4)
     assert len(learner.top("stranger", 3)) == 3
+
+
+@pytest.mark.parametrize("node", [0, 3])
+def test_a_row_of_the_exponential_is_that_of_the_whole(node):
+    import scipy.linalg
+
+    users, items, y = ratings(rounds=300)
+    learner = MatrixCompletion()
+    learner.run(users, items, y)
+    H, M = graph.to_dense(learner.engine.graph)
+    for rate in (0.05, 0.25, 1.5):
+        whole = scipy.linalg.expm(rate * H - rate**2 * np.diag(M))
+        np.testing.assert_allclose(rows.exponential(learner.engine.graph, rate, rate**2, node), whole[node], atol=1e-8 * whole[node].max())
+
+
+def test_many_rows_are_ranked_as_each_alone():
+    users, items, y = ratings(rounds=150)
+    learner = MatrixCompletion()
+    learner.run(users, items, y)
+    asked = ["u3", "stranger", "u1"]
+    assert learner.top_many(asked, 4) == {row: learner.top(row, 4) for row in asked}
+    with pytest.raises(ValueError, match=r"rows\[1\]"):
+        learner.top_many(["u3", 1.5])
 
 
 def test_a_pair_and_two_ids_say_the_same():

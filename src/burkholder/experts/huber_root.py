@@ -134,28 +134,34 @@ def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndar
 
 @register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
-    """ŷ: the root, by Newton inside a bracket; x̄ until a scale is known. Changes nothing."""
-    mean = centre(x)
+    """ŷ: the root, or x̄ until a scale is known. Changes nothing."""
     h = state.scale[FIRST_SPREAD]
     if h == 0.0:
         h = spread(x)
     if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
-        return mean
+        return centre(x)
+    first = lead(state, h, state.log_w.shape[0])
+    return root(state, masses(state, x, first), first, h, x)
+
+
+@register_jitable
+def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray) -> float:
+    """The ŷ at which the pulls balance, by Newton inside a bracket."""
+    mean = centre(x)
     low, high = math.inf, -math.inf
     for j in range(x.size):
         if not math.isnan(x[j]):
             low, high = min(low, x[j]), max(high, x[j])
     if low == high:
         return low
-    first = lead(state, h, state.log_w.shape[0])
-    mass = masses(state, x, first)
     # the root if nothing were clipped, as a first guess
     yhat, weight = mean, 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
-            pull = 0.0
+            pull, lam = 0.0, rate(first)
             for k in range(first, min(first + USED, mass.shape[0])):
-                pull += rate(k) * mass[k, j]
+                pull += lam * mass[k, j]
+                lam *= 0.5  # rate(k + 1), exactly
             if pull > 0.0:
                 weight += pull
                 yhat = x[j] if weight == pull else yhat + (x[j] - yhat) * (pull / weight)
@@ -172,6 +178,8 @@ def predict(state: HuberRoot, x: np.ndarray) -> float:
         else:
             high = yhat
         step = yhat - total / slope if slope > 0.0 else math.nan
+        if step == yhat:  # no number is nearer
+            break
         # f is piecewise linear: Newton ends once it meets the right piece, halving makes sure it does
         if iteration % 8 == 7 or not low < step < high:
             step = 0.5 * low + 0.5 * high

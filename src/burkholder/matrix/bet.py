@@ -8,8 +8,6 @@ logarithm.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,23 +26,37 @@ def start() -> NDArray[np.float64]:
 @uncounted
 def stake(u, k):
     """clip(2^k·u, ±¼)."""
-    return min(max(math.ldexp(u, k), -CLIP), CLIP)
+    return min(max((1 << k) * u, -CLIP), CLIP)
+
+
+@piece
+def wealths(log_wealth):
+    """Every W_k over the largest, and the logarithm of that one."""
+    top = log_wealth[0]
+    for k in range(log_wealth.size):
+        top = max(top, log_wealth[k])
+    return np.exp(log_wealth - top), top
+
+
+@piece
+def play(shares, top, u):
+    """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
+    total = 0.0
+    for k in range(shares.size):
+        total += shares[k] * stake(u, k)
+    if total == 0.0:
+        return 0.0  # no stake, however large the wealth
+    size = np.log(abs(total)) + top
+    if size > np.log(4.0 * shares.size / KAPPA):
+        return np.copysign(4.0, total)
+    return KAPPA * total * np.exp(top) / shares.size
 
 
 @uncounted
 def predict(log_wealth, u):
-    """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
-    top, total = log_wealth[0], 0.0
-    for k in range(log_wealth.size):
-        top = max(top, log_wealth[k])
-    for k in range(log_wealth.size):
-        total += np.exp(log_wealth[k] - top) * stake(u, k)
-    if total == 0.0:
-        return 0.0  # no stake, however large the wealth
-    size = np.log(abs(total)) + top
-    if size > np.log(4.0 * log_wealth.size / KAPPA):
-        return np.copysign(4.0, total)
-    return KAPPA * total * np.exp(top) / log_wealth.size
+    """z at u; changes nothing."""
+    shares, top = wealths(log_wealth)
+    return play(shares, top, u)
 
 
 @uncounted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -209,16 +210,29 @@ class MatrixCompletion(OnlineLearner):
         refuse_twin("row", row, self._rows)
         with self._lock:
             i, graph = self._rows.get(row, -1), self.engine.graph
-            rated: set[int] = set()
+            found = np.fromiter(self._columns.values(), np.int64, len(self._columns))
+            open_ = np.ones(len(found), bool)
             if i >= 0 and not seen:
                 begin = int(graph.start[i])
-                rated = set(graph.neighbour[begin : begin + int(graph.length[i])].tolist())
-            candidates = [(column, node) for column, node in self._columns.items() if node not in rated]
-            if not candidates:
+                open_ = ~np.isin(found, graph.neighbour[begin : begin + int(graph.length[i])])
+            if not open_.any():
                 return []
-            scores = self.scale.rating(self.engine.row(i, np.array([node for _, node in candidates], np.int64)))
+            names = list(itertools.compress(self._columns, open_.tolist()))
+            scores = self.scale.rating(self.engine.row(i, found[open_]))
         best = np.argsort(-scores, kind="stable")[:k]
-        return [(candidates[b][0], float(scores[b])) for b in best]
+        return [(names[b], float(scores[b])) for b in best]
+
+    def top_many(self, rows: Any, k: int = 10, seen: bool = False) -> dict[Id, list[tuple[Id, float]]]:
+        """`top` for many rows, all as things stand now.
+
+        >>> movies = MatrixCompletion(low=1, high=5)
+        >>> movies.update("ann", "alien", 5)
+        >>> movies.top_many(["ann", "bob"], 1)
+        {'ann': [], 'bob': [('alien', 5.0)]}
+        """
+        with self._lock:
+            asked = [checked_id(f"rows[{t}]", row) for t, row in enumerate(items(rows))]
+            return {row: self.top(row, k, seen) for row in asked}
 
     @property
     def known_rows(self) -> list[Id]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from burkholder import losses
 from burkholder.experts.huber_root import HuberRoot
-from burkholder.matrix import bet, bias, graph, stream, tangent
+from burkholder.matrix import bet, bias, graph, rows, stream, tangent
 from burkholder.matrix.consistency import check_rate, check_trace
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.workspace import Workspace
@@ -72,16 +72,9 @@ class BiasTangentBet:
         """ŷ at (i, c) for every column node c, from one exponential applied to e_i."""
         u = np.zeros(len(columns))
         if i >= 0:
-            from scipy.sparse.linalg import expm_multiply
-
             rate = self.scalars[tangent.RATE]
-            A = graph.to_sparse(self.graph, rate, rate**2)
-            unit = np.zeros(A.shape[0])
-            unit[i] = 1.0
-            u = -2.0 * np.exp(-self.scalars[tangent.LOG_TRACE]) * expm_multiply(A, unit)[columns]
-        b = np.array([bias.predict(self.bias, i, c) for c in columns])
-        z = np.array([bet.predict(self.log_wealth, direction) for direction in u])
-        return np.clip(b + z, -1.0, 1.0)
+            u = -2.0 * np.exp(-self.scalars[tangent.LOG_TRACE]) * rows.exponential(self.graph, rate, rate**2, i)[columns]
+        return rows.scores(self.bias, self.log_wealth, i, columns, u)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that changes, by name."""
