@@ -60,9 +60,7 @@ def complete(
             f"{told['rows']:,} × {told['columns']:,}, ratings {learner.low:g}..{learner.high:g}, {order}, {told['seconds']:.1f} s,"
             f" {told['block_steps']:.1f} block steps a round"
         )
-        tell(
-            f"MAE {told['mae']:.4f}  RMSE {told['rmse']:.4f}  ({told['rounds_today']:,} ratings; the mean so far: {told['baseline_mae']:.4f})"
-        )
+        tell(f"MAE {told['mae']:.4f}  RMSE {told['rmse']:.4f}  ({told['rounds_today']:,} ratings; mean so far: {told['baseline_mae']:.4f})")
         if told["rounds"] > told["rounds_today"]:
             tell(f"the model's life: {told['rounds']:,} ratings, MAE {learner.mae:.4f}")
         tell(str(learner.certificate()))
