@@ -119,7 +119,7 @@ def test_classes_are_words(tmp_path: Path) -> None:
     path.write_text("a,kind\n1,no\n2,yes\n")
     reader = bk.open_reader(path, target="kind", classes=None)
     assert [batch.y.tolist() for batch in reader] == [[-1.0, 1.0]] and reader.class_names == ["no", "yes"]
-    path.write_text("a,kind\n" + "1,no\n2,yes\n" * 40000 + "3,maybe\n")  # beyond the sample
+    path.write_text("a,kind\n" + "1,no\n2,yes\n" * 300000 + "3,maybe\n")  # beyond the sample
     with pytest.raises(BadLine, match="third class"):
         list(bk.open_reader(path, target="kind", classes=None))
 
