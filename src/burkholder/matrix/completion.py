@@ -106,10 +106,7 @@ class MatrixCompletion(OnlineLearner):
         return super().play(_pair(x, column))
 
     def _read(self, x: Any) -> tuple[Id, Id]:
-        row, column = checked_pair(x)
-        refuse_twin("row", row, self._rows)
-        refuse_twin("column", column, self._columns)
-        return row, column
+        return checked_pair(x)
 
     def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
         i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)

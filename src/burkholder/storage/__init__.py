@@ -76,11 +76,22 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
     except BadInput as error:
         if error.argument in ("function", "loss", "features") and (error.value is None or given):
             raise
-        raise BadFile(path, f"its content does not fit together: {error}") from None
+        raise BadFile(path, f"its content does not fit together: {error}{_older(header)}") from None
     except BurkholderError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
-        raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error})") from None
+        raise BadFile(path, f"its content does not fit together ({type(error).__name__}: {error}){_older(header)}") from None
+
+
+def _older(header: Any) -> str:
+    """What to do about a file of a version whose learners kept less than certificates rest on now."""
+    about = header.get("about") if isinstance(header, dict) else None
+    if not isinstance(about, dict) or about.get("library") != "0.1.0":
+        return ""
+    return (
+        ". It was written by burkholder 0.1.0, whose learners kept no account of rounding: it has no certificate. Learn it again "
+        "from its data with this version, or go on with it under burkholder 0.1.0 (pip install burkholder==0.1.0)"
+    )
 
 
 def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:

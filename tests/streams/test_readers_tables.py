@@ -1,0 +1,159 @@
+"""The same table in every form gives the same rows: text, JSON lines, Parquet, Arrow, frames; dates mean what the calendar says."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burkholder as bk
+from burkholder.errors import BadInput, BadLine
+from burkholder.learning import dates
+from burkholder.streams.readers.csv import _decimal
+from burkholder.streams.readers.dates import spelled
+
+pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+moment = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda when: when.replace(microsecond=0))
+RECORD = st.tuples(
+    st.one_of(st.none(), st.floats(-1e6, 1e6)),
+    st.one_of(st.none(), st.sampled_from(["Rome", "Oslo", "3", "x y"])),
+    st.one_of(st.none(), moment),
+    st.floats(-10, 10),
+)
+
+
+def written(folder: Path, records: list[tuple]) -> dict[str, object]:
+    """One table in every form."""
+    lines = ["size,city,when,y"]
+    for size, city, when, y in records:
+        lines.append(f"{'' if size is None else repr(size)},{city or ''},{'' if when is None else when.isoformat(' ')},{y!r}")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    rows = [dict(zip(("size", "city", "when", "y"), record)) for record in records]
+    spelled_out = [{**row, "when": None if row["when"] is None else row["when"].isoformat()} for row in rows]
+    (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in spelled_out))
+    kinds = [("size", pyarrow.float64()), ("city", pyarrow.string()), ("when", pyarrow.timestamp("us")), ("y", pyarrow.float64())]
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
+    pyarrow.parquet.write_table(table, folder / "t.parquet")
+    pyarrow.feather.write_feather(table, folder / "t.feather")
+    with pyarrow.ipc.new_stream(folder / "t.arrows", table.schema) as stream:
+        stream.write_table(table)
+    return {
+        **{name: folder / f"t.{name}" for name in ("csv", "jsonl", "parquet", "feather", "arrows")},
+        "arrow": table,
+        "polars": polars.from_arrow(table),
+    }
+
+
+@given(st.lists(RECORD, min_size=1, max_size=6))
+def test_every_form_gives_the_same_rows(tmp_path_factory: pytest.TempPathFactory, records: list[tuple]) -> None:
+    import pyarrow.feather
+    import pyarrow.parquet  # noqa: F401
+
+    records = [(1.5, "Rome", datetime(2024, 3, 5, 13, 30), 1.25), *records]  # so that text can tell what its columns are
+    forms = written(tmp_path_factory.mktemp("forms"), records)
+    expected = []
+    for size, city, when, y in records:
+        x = {"size?": 1.0} if size is None else {"size": size}
+        x |= {"city?": 1.0} if not city else {f"city={city}": 1.0}
+        x |= {"when?": 1.0} if when is None else dict(dates.named("when", when))
+        expected.append((x, y))
+    for name, form in forms.items():
+        assert list(bk.read(form, target="y", categorical=("city",))) == expected, name
+    named = [dict(zip(("size", "city", "when"), record[:3])) for record in records]
+    frame, listed = forms["polars"].drop("y"), bk.Learner("adagrad", loss="absolute", intercept=True)  # type: ignore[attr-defined]
+    framed = bk.Learner("adagrad", loss="absolute", intercept=True)
+    y = [record[3] for record in records]
+    assert np.allclose(framed.run(frame, y).predictions, listed.run(named, y).predictions, rtol=1e-9, atol=1e-9)
+
+
+@given(moment, st.sampled_from(["{:%Y-%m-%d %H:%M:%S}", "{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y/%m/%d %H:%M:%S}", "{:%d.%m.%Y %H:%M:%S+01:00}"]))
+def test_dates_in_text_are_those_of_the_calendar(when: datetime, form: str) -> None:
+    when = max(when, datetime(1000, 1, 1))  # strftime does not fill up earlier years
+    assert spelled(form.format(when)) == np.datetime64(when, "us")
+    assert spelled(form.format(when).replace(":", "-", 1)) is None
+    trend, words = dates.many(np.array([when], "datetime64[us]"), True)
+    one = dates.named("w", when)
+    assert trend[0] == one[0][1] and [f"w={dates.WORDS[word[0]]}" for word in words] == [name for name, _ in one[1:]]
+    assert one[1][0] == f"w=hour {when.hour}" and one[2][0].endswith(f"{when:%A}") and one[3][0].endswith(f"{when:%B}")
+
+
+@pytest.mark.parametrize(
+    "word", ["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-01", "2024-01-32", "3/5/2024", "2024-01-01 24:00", "12", "1.5", ""]
+)
+def test_what_is_no_date(word: str) -> None:
+    assert spelled(word) is None
+
+
+def test_a_trend_is_years() -> None:
+    first, later = datetime(2000, 1, 1), datetime(2000, 1, 1) + timedelta(days=365.25 * 10)
+    assert dates.parts(first)[0] == 0.0 and dates.parts(later)[0] == pytest.approx(10.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "found"),
+    [
+        ("1,5;2", ";", ","),
+        ("1,500;2", ";", "."),
+        ("0,500;2", ";", ","),
+        ("1,5;2.5", ";", "."),
+        ("1,5", ",", "."),
+        ("1234,500\t1", "\t", ","),
+    ],
+)
+def test_decimal_commas_where_they_can_be_nothing_else(text: str, mark: str, found: str) -> None:
+    assert _decimal(f"a{mark}b\n{text}\n", mark) == found
+
+
+def test_classes_are_words(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,kind\n1,iris\n2,rose\n3,\n4,tulip\n5,iris\n")
+    assert [y for _, y in bk.read(path, target="kind")] == ["iris", "rose", "tulip", "iris"]
+    reader = bk.open_reader(path, target="kind", classes=None)
+    assert [batch.y.tolist() for batch in reader] == [[0.0, 1.0, 2.0, 0.0]] and reader.class_names == ["iris", "rose", "tulip"]
+    path.write_text("a,kind\n1,no\n2,yes\n")
+    reader = bk.open_reader(path, target="kind", classes=None)
+    assert [batch.y.tolist() for batch in reader] == [[-1.0, 1.0]] and reader.class_names == ["no", "yes"]
+    path.write_text("a,kind\n" + "1,no\n2,yes\n" * 300000 + "3,maybe\n")  # beyond the sample
+    with pytest.raises(BadLine, match="third class"):
+        list(bk.open_reader(path, target="kind", classes=None))
+
+
+def test_libsvm_of_many_classes(tmp_path: Path) -> None:
+    path = tmp_path / "t.svm"
+    path.write_text("3 1:1\n1 2:1\n2 1:2\n3 1:1\n")
+    reader = bk.open_reader(path, classes="any")
+    assert [batch.y.tolist() for batch in reader] == [[0.0, 1.0, 2.0, 0.0]] and reader.class_names == ["3", "1", "2"]
+
+
+def test_files_without_labels(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert [x for x, _ in bk.read(tmp_path / "t.csv", labels="ignored")] == [{"a": 1.0, "b": 2.0}]
+    (tmp_path / "t.vw").write_text("|f a\n1 |f b\n")
+    assert len(list(bk.read(tmp_path / "t.vw", labels="ignored"))) == 2
+    with pytest.raises(BadInput, match="labels"):
+        bk.open_reader(tmp_path / "t.csv", labels="none")
+
+
+@pytest.mark.parametrize("line", ['{"a": [1]}', '{"a": 1', "[1]", '{"b": 2}', '{"a": "x", "y": 1}'])
+def test_json_lines_that_are_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1, "y": 2}\n' * 5000 + line + "\n")
+    with pytest.raises(BadLine, match="line 5001"):
+        list(bk.read(path, target="y"))
+    reader = bk.open_reader(path, target="y", skip_bad=True)
+    assert sum(batch.rows for batch in reader) == 5000 and reader.bad_lines == 1
+
+
+def test_an_arrow_stream_from_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = io.BytesIO()
+    table = pyarrow.table({"a": [1.0, 2.0], "y": [3.0, 4.0]})
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sink.getvalue())))
+    assert list(bk.read("-", target="y")) == [({"a": 1.0}, 3.0), ({"a": 2.0}, 4.0)]
