@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BadInput
 from burkholder.serve import logs
 from burkholder.serve.app import DEFAULT, Front, application
 from burkholder.serve.events import BYTES, JSON, Event
