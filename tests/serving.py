@@ -100,4 +100,4 @@ def listening(folder: Any, learner: Any) -> str:
     threading.Thread(target=lambda: asyncio.run(whole()), daemon=True).start()
     while not (server.started and running.front.journal):
         time.sleep(0.01)
-    return "http://127.0.0.1:%d" % server.servers[0].sockets[0].getsockname()[1]
+    return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
