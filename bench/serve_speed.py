@@ -34,7 +34,8 @@ import burkholder as bk
 from fastapi import FastAPI
 from pydantic import BaseModel
 path = tempfile.mktemp()
-learner = bk.Auto(loss="logistic") if sys.argv[2] == "auto" else bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
+l2 = bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
+learner = bk.Auto(loss="logistic") if sys.argv[2] == "auto" else l2
 pickle.dump(learner, open(path, "wb"))
 learner, tickets = pickle.load(open(path, "rb")), {}
 class Row(BaseModel):
