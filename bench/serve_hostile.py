@@ -100,9 +100,8 @@ def hostile(count: int, port: int = 8711, seed: int = 0) -> None:
                     answer = b""
             statuses[answer[9:12].decode("latin-1") or "none"] += 1
         after = asked("/model"), asked("/certificate")
-        print(
-            f"{count} hostile requests: {dict(statuses)}; 500s: {statuses['500']}; alive: {process.poll() is None}; same bits: {before == after}"
-        )
+        alive, same = process.poll() is None, before == after
+        print(f"{count} hostile requests: {dict(statuses)}; 500s: {statuses['500']}; alive: {alive}; same bits: {same}")
     finally:
         process.terminate()
 
