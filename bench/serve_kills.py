@@ -56,7 +56,7 @@ def nursery(folder: str, port: int, learner: str) -> None:
         if child == 0:
             quiet = os.open(os.environ.get("BURKHOLDER_SERVE_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(quiet, 2)
-            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=3000), forget_after=1e6))
+            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=40), forget_after=1e6))
             os._exit(0)
         print(child, flush=True)
     os.waitpid(child, 0)
