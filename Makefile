@@ -7,7 +7,7 @@ BENCH := $(BENCH_VENV)/bin
 ONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PEERS := BURKHOLDER_BENCH_PYTHON=$(CURDIR)/$(BENCH)/python BURKHOLDER_VW_PYTHON=$(CURDIR)/$(BENCH)/python
 
-.PHONY: demo test plain lint slow docs dist bench bench-matrix bench-quality bench-lab bench-storage bench-robust clean
+.PHONY: demo test plain lint slow docs dist bench bench-matrix bench-quality bench-lab bench-storage bench-robust bench-serve serve-demo clean
 
 $(VENV)/made:
 	$(PYTHON) -m venv $(VENV)
@@ -87,6 +87,20 @@ bench-storage: $(VENV)/dev $(BENCH_VENV)/made
 # A million spoiled lines and a hundred thousand spoiled models, in processes of their own: an hour or more.
 bench-robust: $(VENV)/dev
 	$(ONE) $(BIN)/python bench/robust.py
+
+# The service: speed beside a bare echo and what people write by hand, kills, power cuts, hostile requests, memory, recovery.
+$(BENCH_VENV)/serve: $(BENCH_VENV)/made
+	$(BENCH)/python -m pip install -q -e '.[serve,io]' fastapi apsw
+	npm install --silent --no-fund --no-audit --prefix $(BENCH_VENV)/npm autocannon
+	touch $@
+
+bench-serve: $(BENCH_VENV)/serve
+	$(ONE) BURKHOLDER_NPM=$(CURDIR)/$(BENCH_VENV)/npm/node_modules $(BENCH)/python bench/serve.py
+
+# A service on the shipped stream, and a client that plays it: open http://127.0.0.1:8080 meanwhile.
+serve-demo: $(VENV)/made
+	$(BIN)/python -m pip install -q -e '.[serve]'
+	$(BIN)/python bench/serve_demo.py
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) out build dist

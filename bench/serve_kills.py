@@ -48,15 +48,18 @@ def nursery(folder: str, port: int, learner: str) -> None:
     first = pack(make)
     model = type("Warm", (), {"download": lambda self: first, "name": "warm"})()
     _warm(type("Warm", (), {"models": {"warm": model}})())  # type: ignore[arg-type]
+    child = 0
     for _ in sys.stdin:
+        if child:
+            os.waitpid(child, 0)  # gone altogether, and its hold on the store with it
         child = os.fork()
         if child == 0:
-            quiet = os.open(os.devnull, os.O_WRONLY)
+            quiet = os.open(os.environ.get("BURKHOLDER_SERVE_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(quiet, 2)
-            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=3000), forget_after=1e6))
+            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=40), forget_after=1e6))
             os._exit(0)
         print(child, flush=True)
-        threading.Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
+    os.waitpid(child, 0)
 
 
 # --- clients ----------------------------------------------------------------------------------------------------------
@@ -148,11 +151,9 @@ def kills(count: int, learner: str = "l2", threads: int = 4, seed: int = 0) -> d
             time.sleep(rng.expovariate(1 / 0.08))  # at any moment, also while it is still replaying
             os.kill(child, signal.SIGKILL)
             killed += 1
-            _gone(child)
         time.sleep(0.3)
         clients.stop()
         os.kill(child, signal.SIGTERM)
-        _gone(child)
     finally:
         births.stdin.close()
         births.wait()
@@ -169,11 +170,6 @@ def _ready(port: int) -> None:
         except (OSError, http.client.HTTPException):
             pass
         time.sleep(0.005)
-
-
-def _gone(child: int) -> None:
-    while os.path.exists(f"/proc/{child}") and open(f"/proc/{child}/stat").read().split()[2] != "Z":
-        time.sleep(0.002)
 
 
 def _checked(folder: str, clients: Clients) -> dict[str, Any]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+import uvicorn
 
 import burkholder as bk
 from burkholder.serve.events import JSON, Event, Group, sealed
 from burkholder.serve.journal import recovered
-from burkholder.serve.server import Running, Settings
+from burkholder.serve.server import Running, Settings, _Server
 from burkholder.serve.store import Store
 from burkholder.storage import pack
 
@@ -77,10 +81,23 @@ async def served(folder: Any, learner: Any = None, store: Store | None = None, *
         transport = httpx.ASGITransport(running.app, raise_app_exceptions=True)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             while (await http.get("/ready")).status_code != 200:
-                import asyncio
-
                 if running.failure is not None:
                     raise running.failure
                 await asyncio.sleep(0.005)
             http.running = running  # type: ignore[attr-defined]
             yield http
+
+
+def listening(folder: Any, learner: Any) -> str:
+    """A service on a port of this machine, in a thread that ends with the process; its URL."""
+    running = Running(Settings(str(folder), pack(learner), "test"))
+    server = _Server(uvicorn.Config(running.app, port=0, lifespan="off", log_config=None))
+
+    async def whole() -> None:
+        async with running.life():
+            await server.serve()
+
+    threading.Thread(target=lambda: asyncio.run(whole()), daemon=True).start()
+    while not (server.started and running.front.journal):
+        time.sleep(0.01)
+    return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

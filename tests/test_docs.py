@@ -73,6 +73,10 @@ def given(page: str) -> dict[str, Any]:
         for shard in shards:
             shard.run(X, names["y"])
         names |= {"learner": shards[0], "learner_of_shard_1": shards[0], "learner_of_shard_2": shards[1]}
+    if page == "docs/serve.md":
+        from serving import listening
+
+        names |= {"url": listening("state", bk.Auto(loss="logistic")), "token": None}
     return names
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from burkholder import losses
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.serve import wire
 from burkholder.serve.answers import Answer, Learned, Problem, Progress, Refused, gathered, problem, refusal
@@ -131,8 +132,15 @@ class Service:
                 except BadInput:
                     other = shadow.forget(id)  # a label it cannot take
                 else:
-                    self.comparisons[shadow.name].add(over, other)
+                    self._compare(model, shadow, over, other)
         return Learned(id)
+
+    def _compare(self, model: Model, shadow: Model, mine: Over, other: Over) -> None:
+        """A round that both played, by the loss of the one that answers; predictions that are no numbers are not compared."""
+        loss = getattr(model.learner, "loss", None)
+        if loss is not None and type(mine.prediction) is float and type(other.prediction) is float:
+            y = losses.label(loss, mine.label)
+            self.comparisons[shadow.name].add(losses.value(loss, mine.prediction, y), losses.value(loss, other.prediction, y))
 
     @staticmethod
     def _label_again(model: Model, id: str, over: Over | None, label: Any, weight: Any) -> Learned:

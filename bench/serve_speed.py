@@ -1,0 +1,140 @@
+"""Requests a second with durable answers, beside a bare echo of the same bodies and what people write by hand, in one run.
+
+autocannon sends, 64 connections, each in turn a prediction and its label, 50 features. The servers take turns, so that whatever
+else the machine does falls on all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ECHO = """
+import sys, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+async def echo(request):
+    return JSONResponse(await request.json())
+app = Starlette(routes=[Route("/predict", echo, methods=["POST"]), Route("/label", echo, methods=["POST"])])
+uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
+"""
+BY_HAND = """
+import pickle, sys, tempfile, uvicorn
+import burkholder as bk
+from fastapi import FastAPI
+from pydantic import BaseModel
+path = tempfile.mktemp()
+l2 = bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
+learner = bk.Auto(loss="logistic") if sys.argv[2] == "auto" else l2
+pickle.dump(learner, open(path, "wb"))
+learner, tickets = pickle.load(open(path, "rb")), {}
+class Row(BaseModel):
+    id: str
+    x: list[float]
+class Label(BaseModel):
+    id: str
+    y: float
+app = FastAPI()
+@app.post("/predict")
+async def predict(row: Row):
+    ticket = learner.play(row.x)
+    tickets[row.id] = ticket.id
+    return {"id": row.id, "prediction": ticket.prediction}
+@app.post("/label")
+async def label(label: Label):
+    learner.reveal(tickets.pop(label.id), label.y)
+    return {"id": label.id, "learned": True}
+uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
+"""
+
+
+def started(port: int, *command: str) -> subprocess.Popen[bytes]:
+    """A server, once it answers."""
+    process = subprocess.Popen([sys.executable, *command], stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        try:
+            path = "ready" if "serve" in command else "nowhere"
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=1)
+            return process
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return process
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise RuntimeError(f"it does not start: {command}")
+
+
+def served(port: int, learner: str) -> subprocess.Popen[bytes]:
+    options = ["--learner", "auto"] if learner == "auto" else ["--learner", "square-function", "--option", "geometry=l2"]
+    main = "from burkholder.cli import main; main()"
+    return started(port, "-c", main, "serve", "--store", tempfile.mkdtemp(), "--loss", "logistic", "--port", str(port), *options)
+
+
+def load(url: str, seconds: int, what: str = "pairs", kind: str = "", connections: int = 64) -> dict[str, Any]:
+    """What autocannon says."""
+    modules = os.environ["BURKHOLDER_NPM"]
+    command = ["node", str(HERE / "serve_load.js"), modules, url, str(connections), str(seconds), what, kind]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+def speed(seconds: int = 8, turns: int = 3) -> None:
+    """Print requests a second and latencies of each server, medians over the turns."""
+    servers = {
+        "bare echo": (8701, started(8701, "-c", ECHO, "8701")),
+        "served l2": (8702, served(8702, "l2")),
+        "served auto": (8703, served(8703, "auto")),
+        "FastAPI by hand, l2": (8704, started(8704, "-c", BY_HAND, "8704", "l2")),
+        "FastAPI by hand, auto": (8705, started(8705, "-c", BY_HAND, "8705", "auto")),
+    }
+    try:
+        found: dict[str, list[dict[str, Any]]] = {name: [] for name in servers}
+        for port, _ in servers.values():
+            load(f"http://127.0.0.1:{port}", 1)
+        for _ in range(turns):
+            for name, (port, _) in servers.items():
+                found[name].append(load(f"http://127.0.0.1:{port}", seconds))
+        echo = statistics.median(one["requests"] / one["seconds"] for one in found["bare echo"])
+        for name, all_of_it in found.items():
+            rate = statistics.median(one["requests"] / one["seconds"] for one in all_of_it)
+            p99 = statistics.median(one["p99"] for one in all_of_it)
+            bad = sum(one["bad"] + one["errors"] for one in all_of_it)
+            print(
+                f"{name:24} {rate:9,.0f} requests/s  {rate / echo:5.0%} of the echo  {rate / 2:8,.0f} pairs/s  p99 {p99} ms  {bad} bad",
+                flush=True,
+            )
+        batches(seconds)
+    finally:
+        for _, process in servers.values():
+            process.terminate()
+
+
+def batches(seconds: int) -> None:
+    """Rows a second in Arrow batches of 100, 50 features: learned with their labels."""
+    import numpy as np
+    import pyarrow as pa
+
+    from burkholder.serve.arrow import written
+
+    X = np.random.default_rng(0).normal(size=(100, 50))
+    columns = {"x": pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 50), "y": (X[:, 0] > 0).astype(float)}
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(written(columns))
+        for name, port in (("l2", 8702), ("auto", 8703)):
+            said = load(f"http://127.0.0.1:{port}/learn", seconds, file.name, "application/vnd.apache.arrow.stream", 8)
+            rate = 100 * said["good"] / said["seconds"]
+            print(f"learn, Arrow batches of 100, {name}: {rate:,.0f} rows/s  p99 {said['p99']} ms  {said['bad']} bad", flush=True)
+
+
+if __name__ == "__main__":
+    speed(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
