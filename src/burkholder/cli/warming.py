@@ -85,6 +85,8 @@ def _learner(make: Callable[[], Any], y: np.ndarray) -> None:
             learner.update(row, label)
         learner.reveal(learner.play(rows[0]).id, y.tolist()[0])
         learner.certificate().to_dict()
+    many = 10  # what begins after some rounds, too
+    make().run(np.tile(X, (many, 1)), np.tile(y, many))
 
 
 def _files() -> None:
