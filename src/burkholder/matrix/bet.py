@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.machine.compiling import uncounted
+from burkholder.machine.compiling import compiled, uncounted
 
 MULTIPLIERS = 25
 CLIP = 0.25
@@ -29,7 +29,7 @@ def stake(u, k):
     return min(max((1 << k) * u, -CLIP), CLIP)
 
 
-@piece
+@compiled
 def wealths(log_wealth):
     """Every W_k over the largest, and the logarithm of that one."""
     top = log_wealth[0]
@@ -38,7 +38,7 @@ def wealths(log_wealth):
     return np.exp(log_wealth - top), top
 
 
-@piece
+@uncounted
 def play(shares, top, u):
     """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
     total = 0.0
@@ -52,7 +52,7 @@ def play(shares, top, u):
     return KAPPA * total * np.exp(top) / shares.size
 
 
-@uncounted
+@compiled
 def predict(log_wealth, u):
     """z at u; changes nothing."""
     shares, top = wealths(log_wealth)
