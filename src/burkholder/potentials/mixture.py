@@ -85,7 +85,7 @@ def anchored(top, dead, atoms, size):
     if size <= 0.0:
         return top, dead
     if top == 0.0:
-        return 0.5 / size, 0.0
+        return 0.5 / max(size, 1e-300), 0.0  # an inverse that is a number
     while dead < atoms and top * 2.0**-dead > 0.5 / size:
         dead += 1.0
     return top, dead

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,16 @@ def uniform(seed: int, counter: int) -> float:
     """A number in [0, 1) that depends on seed and counter alone, so that runs repeat bit for bit."""
     key = np.array([seed & 0xFFFFFFFFFFFFFFFF, counter], dtype=np.uint64)
     return float(np.random.Generator(np.random.Philox(key=key)).random())
+
+
+@contextmanager
+def _refusing(x: np.ndarray) -> Iterator[None]:
+    """Without warnings of numbers that overflow, which are looked for afterwards; what has no eigenvalues is refused."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except np.linalg.LinAlgError:
+        raise BadInput("x", float(np.max(np.abs(x))), "with what was learned before, this row overflows: rescale the features") from None
 
 
 class TauState:
@@ -135,7 +146,8 @@ class TauState:
         x = self.dense(indices, values)
         if not len(x):
             return 0.0, 0.0
-        raw, error = self.strategy.play(self._seen(x), x, uniform(self.seed, 2 * self.rounds))
+        with _refusing(x):
+            raw, error = self.strategy.play(self._seen(x), x, uniform(self.seed, 2 * self.rounds))
         if math.isnan(raw):
             raise BadInput("x", float(np.max(np.abs(x))), "with what was learned before, this row overflows: rescale the features")
         return raw, error
@@ -165,11 +177,12 @@ class TauState:
         before = self._seen(x)
         seen_x, seen_yhat, seen_delta = self.scaled(x, yhat, delta, weight)
         arguments = (before, seen_x, np.asarray(seen_yhat), np.asarray(seen_delta))
-        if self.function.in_expectation:
-            sign = 1.0 if uniform(self.seed, 2 * self.rounds + 1) < 0.5 else -1.0
-            after = self.function.advance(*arguments, sign)  # type: ignore[call-arg]
-        else:
-            after = self.function.advance(*arguments)
+        with _refusing(x):
+            if self.function.in_expectation:
+                sign = 1.0 if uniform(self.seed, 2 * self.rounds + 1) < 0.5 else -1.0
+                after = self.function.advance(*arguments, sign)  # type: ignore[call-arg]
+            else:
+                after = self.function.advance(*arguments)
         most = largest(part.ndim for part in before)
         for part in after:
             if not np.all(np.abs(part) <= most):
@@ -210,13 +223,13 @@ class TauState:
 
     def evidence(self, loss: Any, rounds: int, steepest: float) -> Evidence:
         """Σδŷ and Σδx with what rounding may have cost: the products are rounded, the sums corrected."""
-        unit = rounding.UNIT
-        leaned, moved = rounding.more(self._leaned, rounds), self._moved * (1.0 + 1e-9) if self.dim else np.zeros(1)
+        unit, empty = rounding.UNIT, np.zeros(self.function.dimension or 1)
+        leaned, moved = rounding.more(self._leaned, rounds), self._moved * (1.0 + 1e-9) if self.dim else empty
         each = 2.0 * unit + 4.0 * ((rounds + 4.0) * unit) ** 2
         drift = each * moved + unit * np.abs(self.g if self.dim else 0.0) + rounds * rounding.SUBNORMAL
         return Evidence(
             a=self.a,
-            g=self.g if self.dim else np.zeros(1),
+            g=self.g if self.dim else empty,
             a_error=rounding.lost(rounds, leaned) + unit * leaned,
             leaned=leaned,
             slope=(loss.slope_error + 2.0) * unit,
@@ -245,7 +258,7 @@ class TauState:
 
     def tau(self) -> Tau:
         """ζ."""
-        return tuple(part.copy() for part in self._tau) if self.dim else self.function.zero(1)
+        return tuple(part.copy() for part in self._tau) if self.dim else self.function.zero(self.function.dimension or 1)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that must be saved to go on bit for bit."""

@@ -206,5 +206,5 @@ def by_clock(tangent: Any, sign_flip: Any) -> Any:
 
 @register_jitable
 def power_of_two(size):
-    """The power of two just above size > 0: dividing by it is exact."""
-    return math.ldexp(1.0, math.frexp(size)[1])
+    """The power of two just above size > 0: dividing by it is exact. None is so small that its inverse, or a square of it, overflows."""
+    return math.ldexp(1.0, max(math.frexp(size)[1], -900))
