@@ -135,8 +135,8 @@ def play(plan, blend, desk):
 
 
 @inlined
-def learn(plan, loss, blend, desk, yhat, y, weight):
-    """The stacks step towards the label, and the weights take the losses."""
+def learn(plan, loss, blend, desk, yhat, y, usual, weight):
+    """The stacks step towards the label, cut to the `usual` range, and the weights take the losses."""
     scale, size = scale_of(plan, blend), (plan.tangents + 7) // 8 * 8
     regression = plan.kinds[0] != LOGISTIC
     for s in range(plan.groups):
@@ -154,12 +154,12 @@ def learn(plan, loss, blend, desk, yhat, y, weight):
         reach = max(reach, 0.0)
         if regression:
             often = max(1.0 / (blend.scalars[ROUNDS] + 1.0), 0.01)
-            blend.residual[at] += often * (abs(p - y) - blend.residual[at])
-        wrong = sigmoid(all8((0.0 - y) * p))
-        g, shrink = step(plan.kinds[s], all8(p), all8(reach), wrong, y, weight, all8(blend.residual[at]), plan.quantile)
-        if not (regression and censored(blend, desk.out[at], y)):
+            blend.residual[at] += often * (abs(p - usual) - blend.residual[at])
+        wrong = sigmoid(all8((0.0 - usual) * p))
+        g, shrink = step(plan.kinds[s], all8(p), all8(reach), wrong, usual, weight, all8(blend.residual[at]), plan.quantile)
+        if not (regression and censored(blend, desk.out[at], usual)):
             kalman_step(covariance, blend.stack_w[s], desk.column, plan.tangents, size, element(g, 0) / scale, element(shrink, 0))
     if regression:
-        blend.squares[0] += (desk.played[0] - y) * (desk.played[0] - y)
+        blend.squares[0] += (desk.played[0] - usual) * (desk.played[0] - usual)
         blend.squares[1] += 1.0
     aggregate.absorb(plan, loss, blend, desk, yhat, y, weight)

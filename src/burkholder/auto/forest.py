@@ -161,8 +161,8 @@ def forecast(plan, forest, walk, k, base):
 
 
 @inlined
-def learn(plan, loss, forest, walk, k, y, weight):
-    """Every node on the way takes the label, after its choice was charged."""
+def learn(plan, loss, forest, walk, k, y, usual, weight):
+    """Every node on the way takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
     nodes, m = forest.nodes, int(walk.length[k])
     for j in range(m):
         at, own = int(walk.path[k, j]), walk.own[k, j]
@@ -173,7 +173,7 @@ def learn(plan, loss, forest, walk, k, y, weight):
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
         else:
             nodes[at, MASS] += weight
-            nodes[at, OFFSET] += weight * (y - own) / nodes[at, MASS]
+            nodes[at, OFFSET] += weight * (usual - own) / nodes[at, MASS]
 
 
 @inlined

@@ -80,11 +80,13 @@ def play(plan, forest, walk, blend, desk, linear):
 @inlined
 def learn(plan, loss, forest, walk, blend, desk, linear, p, y, weight):
     """Everything the label changes."""
-    blends.learn(plan, loss, blend, desk, p, y, weight)
+    low, high = blends.ends(plan, blend)
+    usual = min(max(y, low), high)  # within the labels seen before: one absurd label is no mean of a node
+    blends.learn(plan, loss, blend, desk, p, y, usual, weight)
     now = blend.scalars[ROUNDS]
-    forests.remember(forest, walk, linear, y, weight, now)
+    forests.remember(forest, walk, linear, usual, weight, now)
     for k in range(forest.used.shape[0]):
-        forests.learn(plan, loss, forest, walk, k, y, weight)
+        forests.learn(plan, loss, forest, walk, k, y, usual, weight)
         forests.hold(plan, forest, walk, k, 1.0 if blends.based(k + 1) else 0.0, now)
 
 

@@ -145,7 +145,7 @@ class ModelExperts(OnlineLearner):
     >>> models = ModelExperts([lambda x: x["a"], lambda x: 2 * x["a"]], loss="absolute")
     >>> for a in range(50):
     ...     models.update({"a": float(a)}, 2.0 * a)
-    >>> abs(models.predict({"a": 7.0}) - 14.0) < 0.5
+    >>> abs(models.predict({"a": 50.0}) - 100.0) < 0.5
     True
     """
 

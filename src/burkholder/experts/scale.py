@@ -15,7 +15,7 @@ import numpy as np
 from burkholder.machine.compiling import register_jitable
 
 THETA = 0.5
-FINEST = 1e-100  # of units: what is divided by one stays finite
+FINEST = 1e-152  # of units: what is divided by one stays finite
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
 STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far

@@ -37,8 +37,8 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
     >>> model = ExpertRegressor(models, loss="squared")
     >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE()).get() < 3.0
     True
-    >>> len(model.weights())
-    2
+    >>> len(model.weights())  # the two models, and what is made of their forecasts
+    7
     """
 
     def __init__(

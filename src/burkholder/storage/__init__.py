@@ -58,6 +58,7 @@ def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
     """(learner, extra). Everything is verified first: on any error nothing was made."""
     from burkholder.learning.encoding import decode
+    from burkholder.learning.protocol import OnlineLearner
     from burkholder.learning.saved import check_statement
     from burkholder.storage import tables
 
@@ -70,8 +71,9 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
         if type(extra) is not dict:
             raise BadFile(path, "what is kept beside the learner is no table of names and values")
         tables.give(learner, header.get("table"))
-        with np.errstate(all="ignore"):
-            check_statement(learner.certificate())
+        if isinstance(learner, OnlineLearner):
+            with np.errstate(all="ignore"):
+                check_statement(learner.certificate())
         return learner, extra
     except BadInput as error:
         if error.argument in ("function", "loss", "features") and (error.value is None or given):
