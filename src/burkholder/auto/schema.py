@@ -178,6 +178,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("weight: they add up to nothing, or to more than 1", _shares),
             ("stat: heights that are not 1 over their inverses", _heights),
             ("full_variance: not the diagonal of the covariance", _variances),
+            ("stack_p: no covariance", _covariance),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
@@ -186,6 +187,13 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
 def _whole(scalars: np.ndarray) -> bool:
     counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
     return bool((counts == np.floor(counts)).all())
+
+
+def _covariance(arrays: Any) -> bool:
+    """|P_ij| is at most √(P_ii·P_jj), with room for rounding."""
+    found = arrays["stack_p"]
+    spread = np.sqrt(np.maximum(np.diagonal(found, axis1=-2, axis2=-1), 0.0))
+    return bool((np.abs(found) <= 2.0 * spread[..., :, None] * spread[..., None, :] + 1e-6).all())
 
 
 def _shares(arrays: Any) -> bool:

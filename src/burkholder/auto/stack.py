@@ -22,7 +22,7 @@ def label_scale(plan, state):
     """Regression outputs are divided by the running rms of the labels, so that the prior has a meaning."""
     if plan.kinds[0] == LOGISTIC or state.scalars[LABEL_SQUARES] == 0.0:
         return 1.0
-    return math.sqrt(state.scalars[LABEL_SQUARES] / state.scalars[LABELS])
+    return max(math.sqrt(state.scalars[LABEL_SQUARES] / state.scalars[LABELS]), 1e-75)
 
 
 @inlined

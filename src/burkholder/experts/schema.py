@@ -162,14 +162,16 @@ def _log_weights(arrays: Any) -> bool:
 
 def _grid_weights(arrays: Any, rates: int) -> bool:
     """The same for ln W = λR − λ²V over the rates that are left."""
-    lam = np.ldexp(4.0, -np.arange(int(arrays["alive"][0]), rates))[:, None]
+    lam = np.array([scale.rate(k) for k in range(int(arrays["alive"][0]), rates)])[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
         logs = lam * (arrays["gained"] - lam * arrays["variance"])
     return bool((logs <= 1.0 + np.log(max(rates * arrays["gained"].size, 1))).all())
 
 
 def _slopes(scales: np.ndarray, known: bool) -> bool:
-    first, now = scales[scale.FIRST_LIPSCHITZ], scales[scale.LIPSCHITZ]
+    first, now, spread = scales[[scale.FIRST_LIPSCHITZ, scale.LIPSCHITZ, scale.FIRST_SPREAD]].tolist()
+    if any(0.0 < unit < scale.FINEST for unit in (first, now, spread)) or now < first:
+        return False
     return bool(first > 0.0 and now > 0.0) if known else bool((first > 0.0) == (now > 0.0))
 
 

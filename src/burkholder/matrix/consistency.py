@@ -30,6 +30,8 @@ def check_trace(log_trace: float, rate: float, damping: float, H: Any, diagonal:
     if not dimension:
         return
     rows, columns, sizes = _entries(H)
+    if _entries(H - H.T)[2].max(initial=0.0) > 1e-9 * sizes.max(initial=0.0):
+        raise BadInput("H", float(sizes.max()), "a slope from row to column is another one back")
     sums = np.bincount(rows, sizes, dimension)
     slack = 1.0 + 0.01 * abs(log_trace) + error
     low = math.log(dimension) - damping * float(diagonal.mean())

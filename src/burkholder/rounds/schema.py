@@ -24,7 +24,7 @@ def check_linear(arrays: Arrays, width: int, atoms: int, most: int) -> None:
     """Cells, `width` of them a coordinate, and the scalars beside them."""
     low, high = np.full(layout.SLOTS, -LARGEST), np.full(layout.SLOTS, LARGEST)
     low[list(_POSITIVE)] = 0.0
-    low[layout.SCALE] = 5e-324
+    low[layout.SCALE], high[layout.SCALE] = 5e-324, 2.0 * _STEEPEST
     high[layout.DEAD] = atoms
     high[layout.DIM] = most
     high[layout.CODE] = checks.TOO_STEEP
