@@ -60,14 +60,12 @@ class BandCertificate(Certificate):
 
 
 @dataclass(frozen=True)
-class IntervalsCertificate(BandCertificate):
-    """One coverage, the mean width, and the interval score."""
-
-    mean_width: float = math.nan
+class CoverageCertificate(BandCertificate):
+    """Of intervals and of sets: one coverage."""
 
     @property
     def coverage(self) -> float:
-        """The share of the rounds, weighted, whose label lay in its interval."""
+        """The share of the rounds, weighted, whose label lay in its interval, or whose class was in its set."""
         seen = self.coverages[0]["coverage"]
         return math.nan if seen is None else seen
 
@@ -75,6 +73,13 @@ class IntervalsCertificate(BandCertificate):
     def coverage_bound(self) -> float:
         """|coverage − target| was promised to be at most this, on every path."""
         return self.coverages[0]["coverage_bound"]
+
+
+@dataclass(frozen=True)
+class IntervalsCertificate(CoverageCertificate):
+    """One coverage, the mean width, and the interval score."""
+
+    mean_width: float = math.nan
 
     @property
     def interval_score(self) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.intervals import book, tracker
-from burkholder.intervals.certificate import BandCertificate, coverage_line, rests_on
+from burkholder.intervals.certificate import CoverageCertificate, coverage_line, rests_on
 from burkholder.intervals.windows import LENGTHS, Windows
 from burkholder.learning.certificate import Comparators
 from burkholder.learning.protocol import OnlineLearner, Stretch
@@ -256,21 +256,10 @@ class PredictionSets(OnlineLearner):
 
 
 @dataclass(frozen=True)
-class SetsCertificate(BandCertificate):
+class SetsCertificate(CoverageCertificate):
     """One coverage, and the mean size of the sets."""
 
     mean_size: float = math.nan
-
-    @property
-    def coverage(self) -> float:
-        """The share of the rounds, weighted, whose class was in its set."""
-        seen = self.coverages[0]["coverage"]
-        return math.nan if seen is None else seen
-
-    @property
-    def coverage_bound(self) -> float:
-        """|coverage − target| was promised to be at most this, on every path."""
-        return self.coverages[0]["coverage_bound"]
 
     def told(self) -> dict[str, Any]:
         return {**self.coverages[0], "mean_size": None if math.isnan(self.mean_size) else self.mean_size}

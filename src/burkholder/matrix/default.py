@@ -105,6 +105,6 @@ class BiasTangentBet:
         """Refuse what no stream of so many rounds leaves behind."""
         rate, ceiling = float(self.scalars[tangent.RATE]), float(self.scalars[tangent.CEILING])
         H, diagonal = graph.to_sparse(self.graph, 1.0, 0.0), self.graph.diagonal[: self.graph.nodes]
-        most = max(math.sqrt(math.log(self.graph.nodes) / ceiling), 0.0) if ceiling > tangent.LIPSCHITZ**2 else tangent.CAP
+        most = math.sqrt(math.log(self.graph.nodes) / ceiling) if ceiling > tangent.LIPSCHITZ**2 else tangent.CAP
         check_rate(rate, min(most, tangent.CAP), float(diagonal.max()), ceiling)
         check_trace(float(self.scalars[tangent.LOG_TRACE]), rate, rate * rate, H, diagonal, rounds * (0.1 if self.fast else self.tol))
