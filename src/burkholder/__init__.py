@@ -47,6 +47,7 @@ _PUBLIC: dict[str, str] = {
     "PlainFunction": "functions",
     "PredictionSets": "intervals.sets",
     "PrintedParameterFree": "functions",
+    "Probabilities": "opinions.learner",
     "Problem": "discovery.problems",
     "ProofCertificate": "discovery.result",
     "Quantiles": "intervals.quantiles",
@@ -149,6 +150,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.protocol import OnlineLearner as OnlineLearner
     from burkholder.learning.runs import Run as Run
     from burkholder.learning.tickets import Ticket as Ticket
+    from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
     from burkholder.storage import BadFile as BadFile

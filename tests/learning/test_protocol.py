@@ -101,6 +101,19 @@ def around() -> Kind:
     return Kind(lambda **more: bk.Intervals(0.8, model="f0", **more), REAL, forms, bad, (math.nan, math.inf, "x", None))
 
 
+SAID = RNG.dirichlet([1.0, 1.0, 1.0], size=(N, 2)).tolist()
+
+
+def probabilities(loss: str) -> Kind:
+    forms: dict[str, Callable[[int], Any]] = {
+        "dict": lambda t: {"a": list(SAID[t][0]), "b": math.nan if t % 5 == 2 else list(SAID[t][1])},
+        "array": lambda t: np.array([SAID[t][0], [math.nan] * 3 if t % 5 == 2 else SAID[t][1]]),
+        "named": lambda t: {"a": dict(enumerate(SAID[t][0])), "b": None if t % 5 == 2 else dict(enumerate(SAID[t][1]))},
+    }
+    bad = ({"a": [0.5, 0.6, 0.2]}, {"a": [0.5, math.nan, 0.5]}, {"a": [1.0, 0.0]}, {"a": [math.inf, 0.0, 0.0]}, "row", None)
+    return Kind(lambda **more: bk.Probabilities(loss, **more), [0, 1, 2, 1] * (N // 4), forms, bad, (math.nan, 3.0, "x", None))
+
+
 PAIRS = [(f"u{t % 4}", t * t % 5) for t in range(N)]
 STARS = [float(1 + (3 * t) % 5) for t in range(N)]
 ENTRIES = [(t % 3, t % 2, 1.0 if t % 4 else -0.5) for t in range(N)]
@@ -157,6 +170,8 @@ KINDS: dict[str, Kind] = {
     "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
     "intervals around a column": around(),
     "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
+    "probabilities, log": probabilities("log"),
+    "probabilities, brier": probabilities("brier"),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),

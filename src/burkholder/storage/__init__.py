@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "Intervals": ("burkholder.intervals.learner", "Intervals"),
     "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
     "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
+    "Probabilities": ("burkholder.opinions.learner", "Probabilities"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
     "Confidence": ("burkholder.confidence.sequence", "Confidence"),
