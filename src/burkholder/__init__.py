@@ -150,9 +150,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.protocol import OnlineLearner as OnlineLearner
     from burkholder.learning.runs import Run as Run
     from burkholder.learning.tickets import Ticket as Ticket
-    from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.storage import BadFile as BadFile
     from burkholder.storage import load as load
     from burkholder.storage import save as save

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder.errors import BadInput, BadLine
-from burkholder.matrix import graph, rows
+from burkholder.matrix import bet, graph, rows
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.ratings import read_ratings
 from burkholder.matrix.ratings_certificate import bet_bound, direction_bound
@@ -133,7 +133,7 @@ def test_bet_bound_is_the_conjugate_it_says():
         beta = 2.0**k
         if beta * widest <= 0.25:
             power = np.minimum(beta * s - beta**2 * squares, 700.0)
-            best = min(best, np.max(rho * s - np.exp(power) / 25))
+            best = min(best, np.max(rho * s - np.exp(power) / bet.MULTIPLIERS))
     assert bet_bound(rho, squares, widest) == pytest.approx(1.0 + best, rel=1e-4)
     assert bet_bound(0.0, squares, widest) == 1.0
 

@@ -146,6 +146,8 @@ FLIP = {"strategy": "sign-flip", "radius": 3.0}
 KINDS: dict[str, Kind] = {
     "completion": ratings_kind(),
     "completion, fast": ratings_kind(fast=True),
+    "completion, no krylov space": ratings_kind(exact=0),
+    "completion, few krylov spaces": ratings_kind(exact=4),
     "completion, awkward range": ratings_kind(low=-0.1, high=0.7),
     "completion, far range": ratings_kind(low=1e15, high=1e15 + 3.0),
     "completion, sign flip": ratings_kind("absolute", **FLIP),
@@ -207,7 +209,7 @@ def deliver(kind: Kind, stream: list[tuple[Any, float]], how: str) -> tuple[Any,
 
 def _bias(learner: Any, memo: Any) -> float:
     """What the bias model said at that play, as a run reports it."""
-    return float(learner.scale.rating(memo[1])) if isinstance(memo, tuple) and len(memo) == 3 else 0.0
+    return float(learner.scale.rating(memo[1])) if isinstance(memo, tuple) and len(memo) > 1 else 0.0
 
 
 # --- the promises ---------------------------------------------------------------------------------------------------

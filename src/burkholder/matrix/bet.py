@@ -1,9 +1,9 @@
-"""The bet: how far to follow a direction u of unknown scale, never losing more than κ.
+"""The bet: how far to follow two directions of unknown scale, never losing more than κ.
 
-Multipliers β_k = 2^k, k = 0..24, wealths W_k = 1. z = κ·mean_k[W_k·clip(β_k u, ±¼)] is added to the base
-prediction and W_k ← W_k·(1 − δ·clip(β_k u, ±¼)) with |δ| ≤ 2. Then Σδz = κ(1 − mean W) ≤ κ on every path:
-with δ a slope of the loss, never more than κ worse than the base prediction. Wealth is kept as its
-logarithm.
+Wealths W_k = 1; k = 0..24 stake s_k = clip(2^k·u, ±¼) on the tangent direction u, eight more clip(2^m·v, ±¼), m = −4..3, on the
+low-rank direction v. z = κ·mean_k[W_k·s_k] is added to the base prediction and W_k ← W_k·(1 − δ·s_k) with |δ| ≤ 2. Then
+Σδz = κ(1 − mean W) ≤ κ on every path: with δ a slope of the loss, never more than κ worse than the base prediction. Wealth is
+kept as its logarithm.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from burkholder.machine.compiling import compiled, uncounted
 
-MULTIPLIERS = 25
+TANGENTS, LOW_RANKS = 25, 8
+MULTIPLIERS = TANGENTS + LOW_RANKS
+SMALLEST = 2.0**-4  # of the multipliers of v
 CLIP = 0.25
 KAPPA = 1.0
 
@@ -24,9 +26,10 @@ def start() -> NDArray[np.float64]:
 
 
 @uncounted
-def stake(u, k):
-    """clip(2^k·u, ±¼)."""
-    return min(max((1 << k) * u, -CLIP), CLIP)
+def stake(u, v, k):
+    """What multiplier k stakes on its direction."""
+    wish = (1 << k) * u if k < TANGENTS else SMALLEST * (1 << (k - TANGENTS)) * v
+    return min(max(wish, -CLIP), CLIP)
 
 
 @compiled
@@ -39,11 +42,11 @@ def wealths(log_wealth):
 
 
 @uncounted
-def play(shares, top, u):
-    """z = κ·mean_k[W_k·clip(β_k u)], cut at ±4 before it overflows (predictions are clipped to ±1)."""
+def play(shares, top, u, v):
+    """z = κ·mean_k[W_k·s_k], cut at ±4 before it overflows (predictions are clipped to ±1)."""
     total = 0.0
     for k in range(shares.size):
-        total += shares[k] * stake(u, k)
+        total += shares[k] * stake(u, v, k)
     if total == 0.0:
         return 0.0  # no stake, however large the wealth
     size = np.log(abs(total)) + top
@@ -53,17 +56,17 @@ def play(shares, top, u):
 
 
 @compiled
-def predict(log_wealth, u):
-    """z at u; changes nothing."""
+def predict(log_wealth, u, v):
+    """z at u and v; changes nothing."""
     shares, top = wealths(log_wealth)
-    return play(shares, top, u)
+    return play(shares, top, u, v)
 
 
 @uncounted
-def update(log_wealth, u, delta):
+def update(log_wealth, u, v, delta):
     """Every wealth takes its gain or loss."""
     for k in range(log_wealth.size):
-        log_wealth[k] += np.log1p(-delta * stake(u, k))
+        log_wealth[k] += np.log1p(-delta * stake(u, v, k))
 
 
 def log_mean(log_wealth: NDArray[np.float64]) -> float:

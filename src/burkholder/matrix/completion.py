@@ -15,11 +15,12 @@ from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.runs import Run
+from burkholder.learning.schema import COUNTED
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.losses.dispatch import value
 from burkholder.matrix import schema, weights
 from burkholder.matrix.comparators import ByIds
-from burkholder.matrix.default import BiasTangentBet
+from burkholder.matrix.default import EXACT, BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes, refuse_twin, twin_of
 from burkholder.matrix.inputs import played_number
@@ -56,9 +57,10 @@ class MatrixCompletion(OnlineLearner):
     A row or column never seen contributes nothing: the answer is then the mean rating plus what is known of
     the other, and the middle of the range before any rating. A pair may be rated again: it is a stream.
 
-    `fast` stops every Krylov space after four block steps. strategy="sign-flip" is the paper's own learner
-    (no bias model) with `loss` ("absolute", "squared" or "pinball"), `rate` ("lowering", "doubling", a number: these need
-    `radius`, about labels in [−1, 1]; or "mixture").
+    `fast` stops every Krylov space after four block steps; after `exact` ratings (250,000) the direction that needs one is left
+    out, so that a round no longer costs more with every rating, and the low-rank direction goes on alone.
+    strategy="sign-flip" is the paper's own learner (no bias model) with `loss` ("absolute", "squared" or "pinball"), `rate`
+    ("lowering", "doubling", a number: these need `radius`, about labels in [−1, 1]; or "mixture").
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class MatrixCompletion(OnlineLearner):
         rate: Any = None,
         loss: Any = None,
         kappa: float | None = None,
+        exact: int | None = None,
         max_pending: int = MAX_PENDING,
     ) -> None:
         super().__init__(max_pending)
@@ -81,7 +84,7 @@ class MatrixCompletion(OnlineLearner):
         if tol is not None and not (0.0 < tol <= 1.0):
             raise BadInput("tol", tol, "give a tolerance in (0, 1]")
         self.scale = Scale(float(low), float(high))
-        self.engine = _engine(strategy, fast, tol, radius=radius, rate=rate, loss=loss, kappa=kappa)
+        self.engine = _engine(strategy, fast, tol, radius=radius, rate=rate, loss=loss, kappa=kappa, exact=exact)
         self._rows: dict[Id, int] = {}
         self._columns: dict[Id, int] = {}
         self._totals = np.zeros(4)  # rounds, Σ|r̂−r|, Σ(r̂−r)², Σ loss, in rating units
@@ -129,7 +132,7 @@ class MatrixCompletion(OnlineLearner):
     def _rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], targets: NDArray[np.float64]) -> Stretch:
         out = self.engine.rounds(i, j, targets[:, 1])
         predictions = self.scale.rating(out[:, 0])
-        details = {"steps": out[:, 3].astype(np.int64), "errors": out[:, 4]}
+        details = {"steps": out[:, -2].astype(np.int64), "errors": out[:, -1]}
         if isinstance(self.engine, BiasTangentBet):
             details["bias"] = self.scale.rating(out[:, 1])
         return Stretch(predictions, self._add_up(predictions, targets[:, 0]), details)
@@ -324,7 +327,7 @@ class MatrixCompletion(OnlineLearner):
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MatrixCompletion:
         """The learner that `state_dict` described."""
         schema.check_completion(header, arrays)
-        kept = ("low", "high", "strategy", "fast", "tol", "radius", "rate", "kappa", "max_pending")
+        kept = ("low", "high", "strategy", "fast", "exact", "tol", "radius", "rate", "kappa", "max_pending")
         given = {key: header[key] for key in kept if key in header}
         if "loss" in header:
             given["loss"] = losses.get(header["loss"], **header["parameters"])
@@ -352,11 +355,16 @@ def _engine(strategy: str, fast: bool, tol: float | None, **options: Any) -> Bia
     """The learner of that name; options it does not take are refused."""
     given = {key: option for key, option in options.items() if option is not None}
     if strategy == "default":
+        exact = given.pop("exact", EXACT)
+        if isinstance(exact, bool) or not isinstance(exact, (int, np.integer)) or not 0 <= exact <= COUNTED:
+            raise BadInput("exact", exact, "give a whole number of ratings")
         for key, option in given.items():
             raise BadInput(key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it")
-        return BiasTangentBet(fast=fast, **({} if tol is None else {"tol": float(tol)}))
+        return BiasTangentBet(fast=fast, exact=int(exact), **({} if tol is None else {"tol": float(tol)}))
     if strategy != "sign-flip":
         raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
+    if "exact" in given:
+        raise BadInput("exact", given["exact"], "the sign flip computes every Krylov space")
     if fast:
         raise BadInput("fast", fast, "the sign flip keeps its tolerance; raise tol instead")
     record = losses.get(given.get("loss", "absolute"))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from burkholder.learning.certificate import Comparators, Guarantee
+from burkholder.learning.certificate import Assumption, Comparators, Guarantee
 from burkholder.matrix import bet, norms, tangent
 from burkholder.matrix.certificate import NuclearCertificate, evidence, exact_enough, in_time
 from burkholder.matrix.default import BiasTangentBet
@@ -28,11 +28,11 @@ def direction_bound(ceiling: float, dimension: int) -> float:
 
 
 def bet_bound(nuclear: float, squares: float, widest: float) -> float:
-    """κ + min_k {(ρ/β_k)(ln(25ρ/(κβ_k)) − 1) + ρβ_kΣδ²u²} over β_k = 2^k with β_k·max|u| ≤ ¼."""
+    """κ + min_k {(ρ/β_k)(ln(33ρ/(κβ_k)) − 1) + ρβ_kΣδ²u²} over β_k = 2^k with β_k·max|u| ≤ ¼."""
     if nuclear == 0.0:
         return bet.KAPPA
     best = math.inf
-    for k in range(bet.MULTIPLIERS):
+    for k in range(bet.TANGENTS):
         beta = math.ldexp(1.0, k)
         if beta * widest <= bet.CLIP:
             logarithm = math.log(bet.MULTIPLIERS * nuclear / (bet.KAPPA * beta))
@@ -89,6 +89,12 @@ class Followed:
         return self.followed + nuclear * self.norm
 
 
+def _computed(exact: int, unseen: int) -> Assumption:
+    """The promise against every W needs the tangent direction in every round; that against the bias model does not."""
+    still = "the promise to the bias model; the corrected and the realised regret"
+    return Assumption("every direction", f"at most {exact:,} ratings, so that each had its Krylov space", float(exact), None, unseen, still)
+
+
 def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) -> CompletionCertificate:
     """The certificate of the default learner. On labels the loss is ½(ŷ−y)², so (r̂−r)² is 2h² of it."""
     scalars, nodes, rounds = engine.scalars, engine.graph.nodes, totals["rounds"]
@@ -97,6 +103,7 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
     promised = paid + rate * (float(engine.graph.diagonal[:nodes].max()) if nodes else 0.0)
     level = along + float(scalars[tangent.LOG_TRACE]) / rate - paid if nodes else 0.0
     squares, widest, late = (float(scalars[place]) for place in (tangent.SQUARES, tangent.WIDEST, tangent.LATE))
+    unseen = int(scalars[tangent.UNSEEN])
     gradient = from_graph(engine.graph, row_nodes)
     largest = norms.spectral(*gradient[:3])
     correction, leaned, moved = (float(scalars[place]) for place in (tangent.FOLLOWED_LOW, tangent.LEANED, tangent.MOVED))
@@ -107,11 +114,12 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
     certificate = CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),
         loss=engine.loss,
-        potential=scale * level,
+        potential=None if unseen else scale * level,
         comparators=Comparators(unit.comparator("b") + " (b: the bias model)", "‖W‖_Σ", 1.0),
         assumptions=(
-            exact_enough("the Krylov error is small enough for the promise", 1e-9 * (1.0 + abs(promised)), excess, late),
+            exact_enough("the Krylov error is small enough for the promise", 1e-9 * (1.0 + abs(promised)), excess, late or unseen),
             in_time(late),
+            _computed(engine.exact, unseen),
         ),
         notes=(
             "losses and regrets are in rating units; W is about labels in [−1, 1]",
@@ -123,7 +131,7 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
         scale=scale,
         charge=unit.charge(2, rounds),
         promise=Direction(promised, squares, widest),
-        corrections=Followed(followed, promised + level - along),
+        corrections=Followed(followed, largest if unseen else promised + level - along),
         promised=promised,
         along=along,
         **totals,

@@ -51,8 +51,8 @@ def exponential(graph: Any, rate: float, damping: float, i: int) -> NDArray[np.f
 
 
 @compiled
-def scores(known, log_wealth, i, columns, u):
-    """ŷ at (i, c) for every column node c, u the tangent direction there; −1 is a row never seen."""
+def scores(known, log_wealth, i, columns, u, v):
+    """ŷ at (i, c) for every column node c, u and v the directions there; −1 is a row never seen."""
     out = np.empty(columns.size)
     experts = known.experts
     h = experts.scale[FIRST_SPREAD]
@@ -62,5 +62,5 @@ def scores(known, log_wealth, i, columns, u):
     shares, top = _wealths(log_wealth)
     for t in range(columns.size):
         b = _root(experts, mass, first, h, _advice(known, i, columns[t])) if ready else _bias(known, i, columns[t])
-        out[t] = min(max(b + _bet(shares, top, u[t]), -1.0), 1.0)
+        out[t] = min(max(b + _bet(shares, top, u[t], v[t]), -1.0), 1.0)
     return out

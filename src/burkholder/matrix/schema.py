@@ -32,13 +32,13 @@ from burkholder.learning.schema import (
     truth,
     whole,
 )
-from burkholder.matrix import bet, bias, sign_flip, tangent
+from burkholder.matrix import bet, bias, factors, sign_flip, tangent
 from burkholder.matrix.general import MATRICES, SPARSE
 from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.rules import MIXTURE_RATES
 
-VERSION = 2  # of what both learners' `state_dict` write
+VERSION = 3  # of what both learners' `state_dict` write
 _PLAYS = {"max_pending": limit, "issued": whole, "pending": lambda value: type(value) is list}
 _RULE = {
     "rate": lambda value: text(value) or positive(value),
@@ -57,7 +57,7 @@ COMPLETION = {
     "columns": lambda value: _ids(value),
     **_PLAYS,
 }
-DEFAULT = {"strategy": one_of("default"), "fast": truth}
+DEFAULT = {"strategy": one_of("default"), "fast": truth, "exact": whole}
 SIGN_FLIP = {"strategy": one_of("sign-flip"), **_RULE}
 LEARNER = {
     "kind": one_of("MatrixLearner"),
@@ -144,7 +144,7 @@ def check_completion(header: dict[str, Any], arrays: Arrays) -> None:
         _check_default(arrays, sides)
     else:
         _check_entries(header, arrays, sides, 4)
-    memo = 3 if plain else 1  # ŷ, and what the default learner made it of
+    memo = 4 if plain else 1  # ŷ, and what the default learner made it of
 
     def played(value: Any) -> bool:
         return all_of(number)(value) and len(value) == memo and all(abs(part) <= 4.0 for part in value)
@@ -212,7 +212,9 @@ def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
     low[tangent.STEPS], high[tangent.STEPS] = 0.0, DEPTH
-    low[[tangent.WIDEST, tangent.SQUARES, tangent.LOWERED, tangent.ERROR, tangent.LEANED, tangent.MOVED, tangent.LATE]] = 0.0
+    low[[tangent.WIDEST, tangent.SQUARES, tangent.LOWERED, tangent.ERROR, tangent.LEANED, tangent.MOVED, tangent.LATE, tangent.UNSEEN]] = (
+        0.0
+    )
     listed, rules = graph(sides, 2.0 * tangent.LIPSCHITZ)
     listed |= {
         "totals": _totals(4),
@@ -223,6 +225,12 @@ def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
         "bias.counts": count(("offsets",)),
         "bias.speed": steady(fresh.speed),
         "experts.known": Array((), "|b1"),
+        "factors.row": Array(("ratings",), "<i8", low=0, high=nodes - 1),
+        "factors.column": Array(("ratings",), "<i8", low=0, high=nodes - 1),
+        "factors.residual": Array(("ratings",), low=-2.0, high=2.0),
+        "factors.counts": count((2,)),
+        "factors.now": Array((nodes, factors.RANK)),
+        "factors.fitted": Array((nodes, factors.RANK)),
     }
     advice = experts.described(fresh.experts, len(fresh.speed))
     listed |= {f"experts.{name}": array for name, array in advice.items()}
@@ -237,9 +245,22 @@ def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
         # a round multiplies a wealth by ½ at least and by 3/2 at most
         ("log_wealth: more than the rounds can win", lambda a: a["log_wealth"].max() <= 0.41 * a["totals"][0] + 1e-6),
         ("log_wealth: more than the rounds can lose", lambda a: a["log_wealth"].min() >= -0.7 * a["totals"][0] - 1e-6),
+        ("factors: not those of so many ratings", lambda a: _fitted(a, sides)),
         ("scalars: no trace", lambda a: nodes == 0 or np.isfinite(a["scalars"]).all()),
     )
     Schema(listed, rules).check(arrays)
+
+
+def _fitted(arrays: Any, sides: np.ndarray) -> bool:
+    """From rows to columns, a rating each, the next fit ahead; ridge regressions of n residuals ≤ 2 are at most 2√(n/ridge) long."""
+    ratings, due = (int(number) for number in arrays["factors.counts"])
+    if ratings != len(arrays["factors.row"]) or ratings != arrays["totals"][0]:
+        return False
+    if (due != factors.FIRST and not (ratings < due <= int(ratings * factors.GROWTH) + 1)) or (due == factors.FIRST <= ratings):
+        return False
+    longest = 2.0 * math.sqrt(max(ratings, 1)) + 1.0
+    sound = all((np.abs(arrays[f"factors.{name}"]) <= longest).all() for name in ("now", "fitted"))
+    return bool(sound and sides[arrays["factors.row"]].all() and not sides[arrays["factors.column"]].any())
 
 
 def _rates_of(header: dict[str, Any]) -> int:

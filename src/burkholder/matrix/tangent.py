@@ -26,8 +26,9 @@ CAP = 0.25  # η·L·‖X‖ ≤ ½
 LOG_TRACE, RATE, CEILING, PAID, ALONG, WIDEST, SQUARES, STEPS, LOWERED, FOLLOWED, ERROR = range(11)
 # FOLLOWED is Σδ(ŷ − b), negative where following u gained, FOLLOWED_LOW its correction; ERROR is Σ|δ|·(last change of u);
 # LEANED is Σ|δ(ŷ − b)|, MOVED Σ|δ|, and LATE counts labels that came after other rounds
-FOLLOWED_LOW, LEANED, MOVED, LATE = range(11, 15)
-SCALARS = 15
+# UNSEEN counts rounds whose direction was not computed any more
+FOLLOWED_LOW, LEANED, MOVED, LATE, UNSEEN = range(11, 16)
+SCALARS = 16
 
 _exact, _stochastic = trace.exact, trace.stochastic
 
@@ -71,6 +72,15 @@ def learn(graph, scalars, i, j, u, gap, delta, m, T):
     scalars[WIDEST] = max(scalars[WIDEST], abs(u))
     step = rate * delta
     scalars[LOG_TRACE] += trace_change(T, m, step, -step * step, scalars[LOG_TRACE])
+    add_edge(graph, i, j, delta)
+    graph.diagonal[i] += delta * delta
+    graph.diagonal[j] += delta * delta
+
+
+@compiled
+def pass_by(graph, scalars, i, j, delta):
+    """Take in the slope for ΣδX alone, where the trace is no longer followed."""
+    scalars[UNSEEN] += 1.0
     add_edge(graph, i, j, delta)
     graph.diagonal[i] += delta * delta
     graph.diagonal[j] += delta * delta
