@@ -225,7 +225,7 @@ def top_speed(users: int = 1000, items: int = 5000, rounds: int = 20_000) -> Non
 
 
 def million(users: int = 6040, items: int = 3706, ratings: int = 1_000_000) -> None:
-    """A stream of the shape of MovieLens-1M: offsets and a matrix of rank eight as large as those found in MovieLens-100K, and its noise."""
+    """A stream of the shape of MovieLens-1M: offsets, a matrix of rank eight and noise as large as those of MovieLens-100K."""
     rng = np.random.default_rng(0)
     user = rng.choice(users, ratings, p=rng.dirichlet(np.full(users, 0.8)))
     item = rng.choice(items, ratings, p=rng.dirichlet(np.full(items, 0.5)))
@@ -245,9 +245,8 @@ def million(users: int = 6040, items: int = 3706, ratings: int = 1_000_000) -> N
             "RMSE": float(np.sqrt((off**2).mean())), "RMSE of the bias model": float(np.sqrt((bias**2).mean())),
         })  # fmt: skip
         show(rows[-1:])
-    print(
-        f"altogether {sum(row['cpu s'] for row in rows):.0f} s of one core; RMSE of the noise alone {np.sqrt(np.mean((rating - clean) ** 2)):.4f}"
-    )
+    noise = np.sqrt(np.mean((rating - clean) ** 2))
+    print(f"altogether {sum(row['cpu s'] for row in rows):.0f} s of one core; RMSE of the noise alone {noise:.4f}")
     write("million", rows)
 
 

@@ -64,6 +64,7 @@ _PUBLIC: dict[str, str] = {
     "ZigZag": "functions",
     "batches": "streams.readers",
     "best_convex": "experts.hindsight",
+    "clicks": "matrix.implicit",
     "combine": "functions",
     "compare": "confidence.compare",
     "discover": "discovery.search",
@@ -151,6 +152,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.runs import Run as Run
     from burkholder.learning.tickets import Ticket as Ticket
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
+    from burkholder.matrix.implicit import clicks as clicks
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
     from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.storage import BadFile as BadFile

@@ -26,6 +26,7 @@ from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_p
 from burkholder.matrix.inputs import played_number
 from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
 from burkholder.matrix.scale import Scale
+from burkholder.matrix.snapshot import Snapshot
 
 CHUNK = 2048
 
@@ -202,8 +203,8 @@ class MatrixCompletion(OnlineLearner):
 
         return back
 
-    def top(self, row: Id, k: int = 10, seen: bool = False) -> list[tuple[Id, float]]:
-        """The k columns of highest predicted rating, without those this row rated unless `seen`."""
+    def top(self, row: Id, k: int = 10, seen: bool = False, without: Any = None) -> list[tuple[Id, float]]:
+        """The k columns of highest predicted rating, without those this row rated unless `seen`; or without the columns named."""
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise BadInput("k", k, "ask for at least one column")
         row = checked_id("row", row)
@@ -212,7 +213,10 @@ class MatrixCompletion(OnlineLearner):
             i, graph = self._rows.get(row, -1), self.engine.graph
             found = np.fromiter(self._columns.values(), np.int64, len(self._columns))
             open_ = np.ones(len(found), bool)
-            if i >= 0 and not seen:
+            if without is not None:
+                left_out = {self._columns.get(checked_id("without", one), -1) for one in items(without)}
+                open_ = ~np.isin(found, list(left_out))
+            elif i >= 0 and not seen:
                 begin = int(graph.start[i])
                 open_ = ~np.isin(found, graph.neighbour[begin : begin + int(graph.length[i])])
             if not open_.any():
@@ -233,6 +237,11 @@ class MatrixCompletion(OnlineLearner):
         with self._lock:
             asked = [checked_id(f"rows[{t}]", row) for t, row in enumerate(items(rows))]
             return {row: self.top(row, k, seen) for row in asked}
+
+    def frozen(self) -> Snapshot:
+        """A copy that only answers, for serving: `predict`, `predict_many`, `top`, `top_many`, `certificate`."""
+        with self._lock:
+            return Snapshot(self)
 
     @property
     def known_rows(self) -> list[Id]:
