@@ -33,6 +33,7 @@ _PUBLIC: dict[str, str] = {
     "GradientMixture": "functions",
     "Guarantee": "learning.certificate",
     "Intervals": "intervals.learner",
+    "Keyed": "keyed.learner",
     "Learner": "learning.learner",
     "Linear": "functions",
     "MatrixCompletion": "matrix.completion",
@@ -130,6 +131,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.intervals.learner import Intervals as Intervals
     from burkholder.intervals.quantiles import Quantiles as Quantiles
     from burkholder.intervals.sets import PredictionSets as PredictionSets
+    from burkholder.keyed.learner import Keyed as Keyed
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight

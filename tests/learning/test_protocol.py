@@ -101,6 +101,18 @@ def around() -> Kind:
     return Kind(lambda **more: bk.Intervals(0.8, model="f0", **more), REAL, forms, bad, (math.nan, math.inf, "x", None))
 
 
+def keyed(
+    make: Callable[[], Any], labels: list[Any] = REAL, bad: tuple[Any, ...] = (math.nan, math.inf, "x", None), **options: Any
+) -> Kind:
+    key = lambda t: ("north", "south", 7)[t * t % 5 % 3]  # noqa: E731
+    forms: dict[str, Callable[[int], Any]] = {
+        "pair": lambda t: (key(t), X[t].tolist()),
+        "dict": lambda t: {"shop": key(t), **{f"f{i}": v for i, v in enumerate(X[t].tolist())}},
+    }
+    rows = (("north", [1.0, math.nan, 0.0]), ("new", [1.0, math.inf, 0.0]), (None, [1.0, 2.0, 3.0]), ("north", ["a", 1, 2]), "row", None)
+    return Kind(lambda **more: bk.Keyed(make(), key="shop", **options, **more), labels, forms, rows, bad)
+
+
 PAIRS = [(f"u{t % 4}", t * t % 5) for t in range(N)]
 STARS = [float(1 + (3 * t) % 5) for t in range(N)]
 ENTRIES = [(t % 3, t % 2, 1.0 if t % 4 else -0.5) for t in range(N)]
@@ -157,6 +169,11 @@ KINDS: dict[str, Kind] = {
     "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
     "intervals around a column": around(),
     "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
+    "keyed auto, helped": keyed(lambda: Auto("absolute", effort="light", full_features=0)),
+    "keyed auto, logistic": keyed(lambda: Auto("logistic"), SIGNS, (math.nan, 0.5, "x", None)),
+    "keyed learner": keyed(lambda: bk.Learner("adagrad", loss="absolute"), pooled=False),
+    "keyed learner, helped": keyed(lambda: bk.Learner("square-function", loss="squared", bound=1.0), bad=(math.nan, 7.0, "x", None)),
+    "keyed, several classes": keyed(lambda: AutoMulticlass(), ["a", "b", "c", "b"] * (N // 4), (None, math.nan, [1]), pooled=False),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),
