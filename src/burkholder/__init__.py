@@ -39,6 +39,7 @@ _PUBLIC: dict[str, str] = {
     "MatrixCompletion": "matrix.completion",
     "MatrixLearner": "matrix.learner",
     "MatrixPrediction": "functions",
+    "Merged": "merged.learner",
     "MissingExtra": "errors",
     "ModelExperts": "experts.models",
     "NotFound": "discovery.program",
@@ -153,6 +154,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.learning.tickets import Ticket as Ticket
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.merged.learner import Merged as Merged
     from burkholder.storage import BadFile as BadFile
     from burkholder.storage import load as load
     from burkholder.storage import save as save

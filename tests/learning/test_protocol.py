@@ -26,6 +26,7 @@ from burkholder.experts import METHODS, Experts, ModelExperts
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.learner import MatrixLearner
+from burkholder.merged.learner import Merged
 from burkholder.storage import KINDS as SAVED
 from burkholder.storage import pack, unpack
 
@@ -174,6 +175,8 @@ KINDS: dict[str, Kind] = {
     "keyed learner": keyed(lambda: bk.Learner("adagrad", loss="absolute"), pooled=False),
     "keyed learner, helped": keyed(lambda: bk.Learner("square-function", loss="squared", bound=1.0), bad=(math.nan, 7.0, "x", None)),
     "keyed, several classes": keyed(lambda: AutoMulticlass(), ["a", "b", "c", "b"] * (N // 4), (None, math.nan, [1]), pooled=False),
+    "merged auto": linear(lambda **more: Merged([Auto("squared", effort="light"), Auto("squared", full_features=0)], **more)),
+    "merged experts": experts(lambda **more: Merged([Experts("absolute"), Experts("absolute")], **more)),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),

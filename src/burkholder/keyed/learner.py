@@ -20,11 +20,10 @@ from burkholder.learning.certificate import Certificate, Comparators, Guarantee
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played, Ticket
-from burkholder.merged.mixing import Mixer
+from burkholder.merged.mixing import Mixer, answers_with_a_number, labels_of
 
 OWN, POOLED = 0, 1  # the lanes of a key that is helped
-PRIOR = (0.25, 0.75)  # of these lanes: a new key begins with what all keys taught
-LARGEST = 1e240  # losses of labels beyond this, to the power of the loss, could overflow where they are compared
+PRIOR = (0.1, 0.9)  # of these lanes: a new key begins with what all keys taught
 
 
 class Keyed(OnlineLearner):
@@ -46,7 +45,7 @@ class Keyed(OnlineLearner):
     ...     for store, level in (("north", 1.0), ("south", 9.0)):
     ...         shops.update({"store": store, "warm": t % 2}, level + t % 2)
     >>> round(shops.predict({"store": "north", "warm": 1}), 1), round(shops.predict({"store": "south", "warm": 1}), 1)
-    (2.0, 10.0)
+    (2.0, 9.9)
     >>> shops.keys, shops.certificate("north").rounds, shops.certificate().rounds
     (['north', 'south'], 60, 120)
     """
@@ -71,15 +70,14 @@ class Keyed(OnlineLearner):
         if not isinstance(key, (str, int)) or isinstance(key, bool):
             raise BadInput("key", key, "give the name of the column of keys")
         self.prototype, self.key = copy.deepcopy(learner), key
-        loss = getattr(learner, "loss", None)
         self.help: OnlineLearner | None = copy.deepcopy(learner) if pooled else None
         self.mixer: Mixer | None = None
         if pooled:
-            if loss is None or not getattr(loss, "compiled", False) or not isinstance(learner.certificate().loss, str):
+            if not answers_with_a_number(learner):
                 raise BadInput(
                     "pooled", True, f"{type(learner).__name__} does not answer with one number under one loss: give pooled=False"
                 )
-            self.mixer = Mixer(loss, 2, PRIOR)
+            self.mixer = Mixer(learner.loss, 2, PRIOR)  # type: ignore[attr-defined]
         self.shelf: Any = shelf_for(self.prototype)
         self.idle = Idle(idle, store)
         self._slots: dict[Key, int] = {}
@@ -220,7 +218,7 @@ class Keyed(OnlineLearner):
             if self.help is not None and self.mixer is not None:
                 self.help.reveal(help_, y, weight)
                 late = None if self._current(slot, forecasts, shown) else np.array([shown])
-                self.mixer.learn(np.array([slot]), np.array([forecasts]), targets, np.array([importance]), late)
+                self.mixer.learn(np.array([slot]), np.array([forecasts]), labels_of(targets), np.array([importance]), late)
             self._tickets.take(id)
             self.shelf.settle(slot)
             self._rounds += 1
@@ -249,10 +247,7 @@ class Keyed(OnlineLearner):
     def _targets(self, y: Any, rows: int) -> Any:
         targets = self.prototype._targets(y, rows)
         if self.mixer is not None:
-            good = np.abs(targets) <= LARGEST ** (1.0 / self.mixer.loss.degree)
-            if not good.all():
-                place = int(np.argmin(good))
-                raise BadInput(f"y[{place}]", float(targets[place]), "its loss may overflow: rescale the target")
+            self.mixer.check_labels(labels_of(targets))
         return targets
 
     def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
@@ -270,21 +265,14 @@ class Keyed(OnlineLearner):
             if self.help is not None and self.mixer is not None:
                 told = self.help._run(self.help._table(rows.X), targets, weights).predictions
                 forecasts = np.column_stack([said, told])
-                said, paid = self.mixer.learn(slots, forecasts, targets, np.ones(len(slots)) if weights is None else weights)
-                self._check_paid(paid, targets)
+                weight = np.ones(len(slots)) if weights is None else weights
+                said, paid = self.mixer.learn_checked(slots, forecasts, labels_of(targets), weight)
             self._rounds += rows.rows
         except BaseException:
             undo()
             raise
         self.idle.seen(self, slots)
         return said, paid
-
-    @staticmethod
-    def _check_paid(paid: np.ndarray, targets: np.ndarray) -> None:
-        good = np.isfinite(paid)
-        if not good.all():
-            place = int(np.argmin(good))
-            raise BadInput(f"y[{place}]", float(targets[place]), "the loss of what was predicted overflows: rescale the target")
 
     def _kept(self, rows: Block) -> Callable[[], None]:
         """Remember what a block may change."""

@@ -17,6 +17,8 @@ from burkholder.auto.plan import MIX_LOG, Plan, plan_for
 from burkholder.auto.room import plain, plan_of
 from burkholder.auto.state import ETA, HEAVY, LOSS, LOSS_REST, ROUNDS, SCALARS, SURPRISE, WEIGHT_SUM, aligned, padded
 from burkholder.auto.sums import add
+from burkholder.auto.targets import HUGE
+from burkholder.errors import BadInput
 from burkholder.learning.rounding import above, more
 from burkholder.losses import value
 from burkholder.machine.compiling import uncounted
@@ -76,6 +78,17 @@ def rounds(plans, mixings, scratches, loss, slots, forecasts, shown, y, weight, 
             scalars[HEAVY] += 1.0
         aggregate.absorb(plan, loss, state, work, yhat, label, w)
         scalars[ROUNDS] += 1.0
+
+
+def answers_with_a_number(learner: Any) -> bool:
+    """Whether a learner's predictions are numbers under one compiled loss, so that they can be aggregated."""
+    return getattr(learner, "scalar", True) and bool(getattr(getattr(learner, "loss", None), "compiled", False))
+
+
+def labels_of(targets: Any) -> np.ndarray:
+    """The labels themselves of what a learner's `_targets` gave: where it keeps several numbers a label, the first."""
+    found = np.asarray(targets, dtype=float)
+    return np.ascontiguousarray(found[:, 0]) if found.ndim == 2 else found
 
 
 class Behind(NamedTuple):
@@ -185,6 +198,22 @@ class Mixer:
             parts = [array[t : t + 1] for array in arrays]
             loop(plans, (mixings[slot],), scratches, self.loss, zero, forecasts[t : t + 1], *parts, learning, late)
 
+    def learn_checked(self, slots: np.ndarray, forecasts: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`learn`, refusing what overflows; some rounds have then been learned."""
+        out, paid = self.learn(slots, forecasts, y, weight)
+        good = np.isfinite(paid)
+        if not good.all():
+            place = int(np.argmin(good))
+            raise BadInput(f"y[{place}]", float(y[place]), "the loss of what was predicted overflows: rescale the target")
+        return out, paid
+
+    def check_labels(self, labels: np.ndarray) -> None:
+        """Refuse labels whose losses could overflow where they are compared."""
+        good = np.abs(labels) <= HUGE ** (1.0 / self.loss.degree)
+        if not good.all():
+            place = int(np.argmin(good))
+            raise BadInput(f"y[{place}]", float(labels[place]), "its loss may overflow: rescale the target")
+
     # --- what it knows of itself -------------------------------------------------------------------------------
     def row(self, slot: int) -> Mixing:
         """One stream's own."""
@@ -194,6 +223,14 @@ class Mixer:
         """Σ weight·loss of one stream."""
         scalars = self.many.scalars[slot]
         return float(scalars[LOSS] + scalars[LOSS_REST])
+
+    def rounds_of(self, slot: int) -> int:
+        """How many rounds one stream had."""
+        return int(self.many.scalars[slot, ROUNDS])
+
+    def weight_of(self, slot: int) -> float:
+        """Σ weight of one stream."""
+        return float(self.many.scalars[slot, WEIGHT_SUM])
 
     def lost(self, slot: int) -> np.ndarray:
         """The loss of every lane."""
