@@ -33,11 +33,13 @@ _PUBLIC: dict[str, str] = {
     "GradientMixture": "functions",
     "Guarantee": "learning.certificate",
     "Intervals": "intervals.learner",
+    "Keyed": "keyed.learner",
     "Learner": "learning.learner",
     "Linear": "functions",
     "MatrixCompletion": "matrix.completion",
     "MatrixLearner": "matrix.learner",
     "MatrixPrediction": "functions",
+    "Merged": "merged.learner",
     "MissingExtra": "errors",
     "ModelExperts": "experts.models",
     "NotFound": "discovery.program",
@@ -132,6 +134,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.intervals.learner import Intervals as Intervals
     from burkholder.intervals.quantiles import Quantiles as Quantiles
     from burkholder.intervals.sets import PredictionSets as PredictionSets
+    from burkholder.keyed.learner import Keyed as Keyed
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight
@@ -154,6 +157,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.implicit import clicks as clicks
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.merged.learner import Merged as Merged
     from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.storage import BadFile as BadFile
     from burkholder.storage import load as load

@@ -26,6 +26,7 @@ from burkholder.experts import METHODS, Experts, ModelExperts
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.learner import MatrixLearner
+from burkholder.merged.learner import Merged
 from burkholder.storage import KINDS as SAVED
 from burkholder.storage import pack, unpack
 
@@ -114,6 +115,18 @@ def probabilities(loss: str) -> Kind:
     return Kind(lambda **more: bk.Probabilities(loss, **more), [0, 1, 2, 1] * (N // 4), forms, bad, (math.nan, 3.0, "x", None))
 
 
+def keyed(
+    make: Callable[[], Any], labels: list[Any] = REAL, bad: tuple[Any, ...] = (math.nan, math.inf, "x", None), **options: Any
+) -> Kind:
+    key = lambda t: ("north", "south", 7)[t * t % 5 % 3]  # noqa: E731
+    forms: dict[str, Callable[[int], Any]] = {
+        "pair": lambda t: (key(t), X[t].tolist()),
+        "dict": lambda t: {"shop": key(t), **{f"f{i}": v for i, v in enumerate(X[t].tolist())}},
+    }
+    rows = (("north", [1.0, math.nan, 0.0]), ("new", [1.0, math.inf, 0.0]), (None, [1.0, 2.0, 3.0]), ("north", ["a", 1, 2]), "row", None)
+    return Kind(lambda **more: bk.Keyed(make(), key="shop", **options, **more), labels, forms, rows, bad)
+
+
 PAIRS = [(f"u{t % 4}", t * t % 5) for t in range(N)]
 STARS = [float(1 + (3 * t) % 5) for t in range(N)]
 ENTRIES = [(t % 3, t % 2, 1.0 if t % 4 else -0.5) for t in range(N)]
@@ -172,6 +185,13 @@ KINDS: dict[str, Kind] = {
     "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
     "probabilities, log": probabilities("log"),
     "probabilities, brier": probabilities("brier"),
+    "keyed auto, helped": keyed(lambda: Auto("absolute", effort="light", full_features=0)),
+    "keyed auto, logistic": keyed(lambda: Auto("logistic"), SIGNS, (math.nan, 0.5, "x", None)),
+    "keyed learner": keyed(lambda: bk.Learner("adagrad", loss="absolute"), pooled=False),
+    "keyed learner, helped": keyed(lambda: bk.Learner("square-function", loss="squared", bound=1.0), bad=(math.nan, 7.0, "x", None)),
+    "keyed, several classes": keyed(lambda: AutoMulticlass(), ["a", "b", "c", "b"] * (N // 4), (None, math.nan, [1]), pooled=False),
+    "merged auto": linear(lambda **more: Merged([Auto("squared", effort="light"), Auto("squared", full_features=0)], **more)),
+    "merged experts": experts(lambda **more: Merged([Experts("absolute"), Experts("absolute")], **more)),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
     "matrix": matrices(),

@@ -43,6 +43,8 @@ class AutoMulticlass(OnlineLearner):
     'b'
     """
 
+    scalar = False  # it answers with a class
+
     def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
         super().__init__(max_pending)
         self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}

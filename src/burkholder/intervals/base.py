@@ -61,6 +61,8 @@ class Banded(OnlineLearner):
     `aim` makes the argument it was made with.
     """
 
+    scalar = False  # it answers with several numbers
+
     @property
     @abstractmethod
     def played(self) -> int: ...

@@ -5,6 +5,8 @@ gives each shard Reg(w) ≤ Σδŷ − ⟨w, Σδx⟩ for every w; the sums boun
 of the shard's learner − loss of w): the realised certificate of the merged learner. So does V(ζ) + A(w) with the
 summed ζ (property 2°, `corrected`). What does not carry over is the promise: each shard's U was ≤ 0, but U of the
 sum may be above 0, because no shard saw what the others learned. It is known only after merging, as the potential.
+
+Learners whose state is no sum (Auto, Experts, completion) become lanes of an aggregation instead: `merged.Merged`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from burkholder.errors import BadInput
 from burkholder.learning import ledger
 from burkholder.learning.audit import Audit
 from burkholder.learning.learner import Learner
+from burkholder.learning.protocol import OnlineLearner
 from burkholder.learning.rows import DIRECT, Rows
 from burkholder.rounds import layout
 
@@ -25,7 +28,9 @@ _LARGEST = (ledger.STEEPEST, ledger.LARGEST_SIZE)  # maxima; every other slot of
 
 
 def merge(*learners: Any) -> Any:
-    """One learner with the summed state of several that ran on different shards, made with equal settings.
+    """One learner made of several that ran on different shards, made with equal settings, which goes on learning.
+
+    Learners and Audits add up; others (Auto, Experts, completion) become lanes of an aggregation, see `Merged`.
 
     >>> import burkholder as bk
     >>> shards = [bk.Learner("adagrad", loss="absolute", radius=2.0) for _ in range(2)]
@@ -43,12 +48,16 @@ def merge(*learners: Any) -> Any:
     if len(learners) < 2:
         raise BadInput("learners", len(learners), "give two learners or more")
     first = learners[0]
+    if not isinstance(first, (Learner, Audit)):
+        from burkholder.merged.learner import Merged
+
+        if not isinstance(first, OnlineLearner):
+            raise BadInput("learners", type(first).__name__, "give learners")
+        return Merged(learners)
     for other in learners[1:]:
         if isinstance(first, Audit) != isinstance(other, Audit) or not isinstance(other, (Learner, Audit)):
-            raise BadInput("learners", type(other).__name__, "merge takes Learners, or Audits; others hold no sum")
+            raise BadInput("learners", type(other).__name__, "all must be of one kind")
         _check_settings(first, other)
-    if not isinstance(first, (Learner, Audit)):
-        raise BadInput("learners", type(first).__name__, "merge takes Learners, or Audits; others hold no sum")
     return _merged_audits(learners) if isinstance(first, Audit) else _merged_learners(learners)
 
 

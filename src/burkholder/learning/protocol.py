@@ -240,11 +240,16 @@ def _joined(parts: list[Any]) -> Any:
 
 def shifted(error: BadInput, start: int) -> BadInput:
     """The error with the row it names counted from the start of the whole stream: y[3] of rows 100… is y[103]."""
+    return placed(error, lambda row: row + start)
+
+
+def placed(error: BadInput, where: Callable[[int], int]) -> BadInput:
+    """The error with the row it names, y[3], where that row stands: y[where(3)]."""
     head, bracket, rest = error.argument.partition("[")
     number, end, tail = rest.partition("]")
     if not (bracket and end and number.isdigit()):
         return error
-    return BadInput(f"{head}[{int(number) + start}]{tail}", error.value, error.remedy)
+    return BadInput(f"{head}[{where(int(number))}]{tail}", error.value, error.remedy)
 
 
 def checked_weight(weight: Any) -> float:

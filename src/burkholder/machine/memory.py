@@ -72,6 +72,25 @@ def table(*records: Any) -> Any:
     return np.array([entry for record in records for value, (_, kind) in zip(record, fields) for entry in _entries(value, kind)], np.int64)
 
 
+def stacked(many: Any) -> Any:
+    """The tables of many records of arrays at once, from a record whose arrays have one axis more, in front: one row a record.
+
+    An array with a single row is shared by all of them. With BURKHOLDER_PLAIN=1: a list of the records.
+    """
+    kind: Any = type(many)
+    count = max(map(len, many))
+    if PLAIN:
+        return [kind(*(array[k if len(array) > 1 else 0] for array in many)) for k in range(count)]
+    fields, length = layout(kind)
+    out, every = np.empty((count, length), np.int64), np.arange(count)
+    for array, (at, field) in zip(many, fields.values()):
+        if array.dtype.name != field.dtype.name or array.ndim != field.ndim + 1 or not array.flags.c_contiguous:
+            raise TypeError(f"an array of {array.dtype}, shape {array.shape}, where rows of {field} are meant")
+        out[:, at] = array.__array_interface__["data"][0] + every * (array.strides[0] if len(array) > 1 else 0)
+        out[:, at + 1 : at + 1 + field.ndim] = array.shape[1:]
+    return out.reshape(-1)
+
+
 def _entries(value: Any, kind: Any) -> list[int]:
     if isinstance(kind, Place):
         if value.dtype.name != kind.dtype.name or value.ndim != kind.ndim or not value.flags.c_contiguous:

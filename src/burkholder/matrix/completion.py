@@ -263,6 +263,11 @@ class MatrixCompletion(OnlineLearner):
     # -- what it can say of itself ------------------------------------------------------------------------
 
     @property
+    def loss(self) -> Any:
+        """The loss, in rating units."""
+        return self.engine.record
+
+    @property
     def low(self) -> float:
         return self.scale.low
 

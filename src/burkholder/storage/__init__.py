@@ -11,31 +11,14 @@ import numpy as np
 
 from burkholder import __version__
 from burkholder.errors import BadInput, BurkholderError
+from burkholder.learning.kinds import KINDS, kind_of
 from burkholder.storage import container
 from burkholder.storage.container import BadFile
-
-# Kind in the file -> (module, class). Only these can be made by loading a file.
-KINDS: dict[str, tuple[str, str]] = {
-    "Learner": ("burkholder.learning.learner", "Learner"),
-    "Auto": ("burkholder.auto", "Auto"),
-    "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
-    "Experts": ("burkholder.experts", "Experts"),
-    "Intervals": ("burkholder.intervals.learner", "Intervals"),
-    "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
-    "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
-    "Probabilities": ("burkholder.opinions.learner", "Probabilities"),
-    "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
-    "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
-    "Confidence": ("burkholder.confidence.sequence", "Confidence"),
-    "Audit": ("burkholder.learning.audit", "Audit"),
-}
 
 
 def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
     """(kind, header, arrays) of anything that can be saved."""
-    kind = type(learner).__name__
-    if kind not in KINDS or type(learner).__module__.split(".")[0] != "burkholder":
-        raise BadInput("learner", kind, f"these can be saved: {', '.join(KINDS)}")
+    kind = kind_of(learner)
     header, arrays = learner.state_dict()
     return kind, header, arrays
 
@@ -162,4 +145,4 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise BadFile(str(path), f"its header cannot be understood ({error})") from None
 
 
-__all__ = ["BadFile", "inspect", "load", "load_with_extra", "pack", "save", "unpack", "unpack_with_extra"]
+__all__ = ["KINDS", "BadFile", "inspect", "load", "load_with_extra", "pack", "save", "unpack", "unpack_with_extra"]

@@ -1,0 +1,109 @@
+"""Whose row it is: the key and the row, told apart; one row, or many in any order of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from burkholder.errors import BadInput
+from burkholder.learning import frames
+
+Key = str | int
+REMEDY = "a key is text or a whole number"
+
+
+def checked(key: Any, argument: str = "key") -> Key:
+    """The key as it is kept.
+
+    >>> checked(np.int64(3)), checked("shop")
+    (3, 'shop')
+    """
+    if isinstance(key, np.generic):
+        key = key.item()
+    if type(key) is str or type(key) is int:
+        return key
+    raise BadInput(argument, key, REMEDY)
+
+
+def split(x: Any, name: Any, argument: str = "x") -> tuple[Key, Any]:
+    """(key, row) of a dict with the key inside, or of such a pair.
+
+    >>> split({"store": "a", "price": 2.0}, "store"), split(("a", [2.0]), "store")
+    (('a', {'price': 2.0}), ('a', [2.0]))
+    """
+    if isinstance(x, Mapping):
+        if name not in x:
+            raise BadInput(argument, x, f"every row needs its key {name!r}")
+        return checked(x[name], f"{argument}[{name!r}]"), {key: part for key, part in x.items() if key != name}
+    if isinstance(x, tuple) and len(x) == 2 and (isinstance(x[0], (str, int, np.integer)) and not isinstance(x[0], bool)):
+        return checked(x[0], argument), x[1]
+    raise BadInput(argument, x, f"give a dict with its key {name!r}, or (key, row)")
+
+
+class Block(NamedTuple):
+    """Many rows and the key of each; nothing of the rows has been checked."""
+
+    keys: list[Key]
+    X: Any
+
+    @property
+    def rows(self) -> int:
+        return len(self.keys)
+
+    def part(self, start: int, stop: int) -> Block:
+        """Some of the rows."""
+        return self if (start, stop) == (0, self.rows) else Block(self.keys[start:stop], taken(self.X, np.arange(start, stop)))
+
+
+def taken(X: Any, places: np.ndarray) -> Any:
+    """The rows of X at these places."""
+    if isinstance(X, (list, tuple)):
+        return [X[place] for place in places.tolist()]
+    return frames.opened(X)[places.tolist()].to_native() if frames.is_frame(X) else X[places]
+
+
+def block(X: Any, name: Any, keys: Any = None) -> Block:
+    """The rows of X with their keys: given beside, in a column of a frame, or in every row."""
+    if keys is not None:
+        if not (isinstance(X, (list, tuple, np.ndarray)) or frames.is_frame(X) or hasattr(X, "tocsr")):
+            raise BadInput("X", type(X).__name__, "give a matrix, a frame or a list of rows")
+        rows = X.tocsr() if hasattr(X, "tocsr") else X
+        many = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        found = many_keys(keys)
+        if len(found) != many:
+            raise BadInput("keys", f"{len(found)} keys", f"there are {many} rows: give one key for each")
+        return Block(found, rows)
+    if frames.is_frame(X):
+        frame = frames.opened(X)
+        if name not in frame.columns:
+            raise BadInput("X", list(map(str, frame.columns)), f"there is no column {name!r} of keys")
+        return Block(many_keys(frame[name].to_list(), f"X[{name!r}]"), frame.drop(name).to_native())
+    if not isinstance(X, (list, tuple)):
+        raise BadInput("X", type(X).__name__, "give keys= beside a matrix, or a list of rows with their keys, or a frame")
+    pairs = [split(x, name, f"X[{t}]") for t, x in enumerate(X)]
+    return Block([key for key, _ in pairs], [row for _, row in pairs])
+
+
+def many_keys(keys: Any, argument: str = "keys") -> list[Key]:
+    """Every key, checked; plain text and numbers at the speed of a list."""
+    listed = keys.tolist() if hasattr(keys, "tolist") else list(keys)
+    if not {type(key) for key in listed} <= {str, int}:
+        for t, key in enumerate(listed):
+            listed[t] = checked(key, f"{argument}[{t}]")
+    return listed
+
+
+def grouped(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(slots that occur, where each begins, rows in that order): stable, so that every key keeps its order.
+
+    >>> [part.tolist() for part in grouped(np.array([2, 0, 2]))]
+    [[0, 2], [0, 1, 3], [1, 0, 2]]
+    """
+    if not len(slots):
+        return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+    order = np.argsort(slots, kind="stable")
+    ordered = slots[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.append(starts, len(slots)), order
