@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import sys
+from functools import cached_property
 from importlib import metadata
 from typing import Any
 
@@ -126,10 +127,11 @@ def _confusion(recorder: Any) -> dict[str, Any]:
     """What was predicted for rows of each class."""
     if not recorder.confusion:
         return {}
-    names = sorted({name for pair in recorder.confusion for name in pair})
+    confusion = recorder.confusion
+    names = sorted({name for pair in confusion for name in pair})
     if len(names) > 30:
         return {}
-    rows = [[f"was {was}", *(f"{recorder.confusion.get((was, said), 0):,}" for said in names)] for was in names]
+    rows = [[f"was {was}", *(f"{confusion.get((was, said), 0):,}" for said in names)] for was in names]
     about = "Rows of each class by what was predicted before the label came."
     return {
         "title": "Confusion",
@@ -189,8 +191,12 @@ class _Names:
     """Features by their names: columns of a table, and the words of its first rows. `shift`: 1 behind the constant."""
 
     def __init__(self, session: Any, shift: int) -> None:
-        self._columns, self._shift = session.checkpoints.features, shift
-        self._words = session.recorder.words(session.checkpoints.table, session.data) if self._columns else {}
+        self._columns, self._shift, self._session = session.checkpoints.features, shift, session
+
+    @cached_property
+    def _words(self) -> dict[int, str]:
+        """Asked for by hashed words alone: the file's first rows are read again for them."""
+        return self._session.recorder.words(self._session.checkpoints.table, self._session.data)
 
     def __call__(self, place: Any) -> str:
         if not isinstance(place, int):

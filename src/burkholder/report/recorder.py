@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from scipy import sparse
 from burkholder.report import baselines
 
 MOMENTS = 60  # at most twice as many
-FIRST_STRIDE = 25
+FIRST_STRIDE = 25  # rows between the first looks, at least
 MOST_ENTRIES = 4_000_000  # numbers kept for hindsight
 MOST_FEATURES = 20_000
 CONSTANTS = 12  # moments at which the best constant is found
 BINS = 10
+NAMED = 4_000  # features of the first rows whose words are looked up
 SHARE = 0.5  # of the run's own time that hindsight may take
 
 
@@ -32,7 +34,9 @@ class Recorder:
         self._entries = 0
         self.kept = True  # whether every row so far was kept
         self.skipped = 0  # rows learned by an earlier, interrupted run
-        self.confusion: dict[tuple[str, str], int] = {}  # (was, said) → rows
+        self.rounds = 0  # rows met so far
+        self._hits = np.zeros((0, 0), np.int64)  # rows by what they were and what was said, by place
+        self._classes: dict[str, int] = {}  # what was or was said → its place
         self.calibration = np.zeros((3, BINS))  # rows, Σ probability, rows of class 1
         self._residual = np.zeros(3)  # since the last look: rows, Σ(y − ŷ), Σ(y − ŷ)²
 
@@ -40,7 +44,13 @@ class Recorder:
     def room(self) -> int:
         return max(1, self.stride - self._since)
 
+    def expects(self, rows: int, share: float | None) -> None:
+        """The first rows are so large a share of the data: look as often as the whole of them asks for, and no more often."""
+        if not self.moments and share:
+            self.stride = max(FIRST_STRIDE, int(rows / min(share, 1.0) / MOMENTS))
+
     def _keep(self, batch: Any) -> None:
+        self.rounds += batch.rows
         self._y.append(np.array(batch.y, float))
         self._weight.append(np.array(batch.weight, float))
         self._entries += len(batch.values)
@@ -68,15 +78,31 @@ class Recorder:
             off = y - yhat
             self._residual += [len(off), off.sum(), off @ off]
             return
-        was = [task.names[place] for place in task.places(y).tolist()]
-        said = yhat if task.kind == "many" else [task.names[int(margin > 0.0)] for margin in yhat.tolist()]
-        for pair in zip(was, ("none" if label is None else str(label) for label in said)):
-            self.confusion[pair] = self.confusion.get(pair, 0) + 1
+        was = np.array([self._place(name) for name in task.names])[task.places(y)]
+        if task.kind == "many":
+            said = np.array([self._place("none" if label is None else str(label)) for label in yhat], np.int64)
+        else:
+            said = np.array([self._place(name) for name in task.names[:2]])[(yhat > 0.0).astype(int)]
+        size = len(self._classes)
+        if size > len(self._hits):
+            grown = np.zeros((size, size), np.int64)
+            grown[: len(self._hits), : len(self._hits)] = self._hits
+            self._hits = grown
+        self._hits += np.bincount(was * size + said, minlength=size * size).reshape(size, size)
         if task.kind == "two" and task.loss.odds:
             p = 0.5 * (1.0 + np.tanh(0.5 * yhat))
             place = np.minimum((BINS * p).astype(int), BINS - 1)
             for row, terms in enumerate((np.ones(len(p)), p, (y > 0.0).astype(float))):
                 self.calibration[row] += np.bincount(place, weights=terms, minlength=BINS)
+
+    def _place(self, name: str) -> int:
+        return self._classes.setdefault(name, len(self._classes))
+
+    @property
+    def confusion(self) -> dict[tuple[str, str], int]:
+        """(was, said) → rows."""
+        names = list(self._classes)
+        return {(names[i], names[j]): int(self._hits[i, j]) for i, j in zip(*np.nonzero(self._hits))}
 
     def _look(self, learner: Any) -> None:
         self._since = 0
@@ -86,7 +112,7 @@ class Recorder:
         self._residual = np.zeros(3)
         self.moments.append(
             {
-                "rounds": sum(map(len, self._y)),
+                "rounds": self.rounds,
                 "loss": certificate.cumulative_loss,
                 "potential": certificate.potential,
                 "bounds": {name: value for name, value in bounds.items() if value is not None and math.isfinite(value)},
@@ -154,7 +180,8 @@ class Recorder:
         try:
             with open_reader(data, reading=reading, labels="ignored", named=True, skip_bad=True) as reader:
                 batch = next(iter(reader))
-                return dict(zip((batch.indices - reading.constant).tolist(), reader.names(batch)))
+                first = zip((batch.indices - reading.constant).tolist(), reader.names(batch))
+                return dict(islice(first, NAMED))
         except (BurkholderError, StopIteration):
             return {}
 

@@ -114,6 +114,8 @@ class Checkpoints:
             start = min(skip, batch.rows)
             skip -= start
             self.rows += start
+            if recorder is not None:
+                recorder.expects(batch.rows, reader.progress())
             if recorder is not None and start:
                 recorder.passed(part(batch, 0, start))
             while start < batch.rows:
