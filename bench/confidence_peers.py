@@ -30,11 +30,16 @@ def laws() -> dict[str, np.ndarray]:
 
 
 def ours(x: np.ndarray) -> float:
-    """The closed form at the end of x, from its five numbers."""
+    """The closed form at the end of x, from its state."""
+    from burkholder.confidence import sequence, wealth
+
     confidence = bk.Confidence(alpha=ALPHA)
     n, total = len(x), np.cumsum(x)
     guess = (0.5 + np.concatenate([[0.0], total[:-1]])) / np.arange(1, n + 1)
-    confidence.state[:] = np.array([n, total[-1], 0.0, np.sum((x - guess) ** 2), 0.0])
+    confidence.state[: sequence.UP] = np.array([n, total[-1], 0.0, guess.sum(), 0.0])
+    for start in range(0, n, 10_000):
+        part = slice(start, start + 10_000)
+        confidence.state[sequence.UP :] += wealth.bets(x[part], guess[part]).sum(axis=-1).reshape(-1)
     low, high = confidence.interval()
     return high - low
 
@@ -113,25 +118,23 @@ def _betting_at_end(x: np.ndarray) -> float:
 
 def error_rate(repeat: int, n: int = 1000) -> None:
     """How often an interval ever misses the mean, watched after every value: the mixture at the mean reaches 2/alpha on a side."""
-    from burkholder.confidence import boundary
+    from burkholder.confidence import wealth
 
     rng, limit = np.random.default_rng(1), math.log(2.0 / ALPHA)
-    costs = boundary.psi(boundary.RATES)
     for p in (0.5, 0.05):
-        total, variation, wrong = np.zeros(repeat), np.zeros(repeat), np.zeros(repeat, bool)
-        for t in range(n):
-            x = (rng.random(repeat) < p) * 1.0
-            variation += (x - (0.5 + total) / (t + 1)) ** 2
-            total += x
-            for side in (total - p * (t + 1), p * (t + 1) - total):
-                # one atom alone reaches no more than all together: only those near the limit are summed
-                best = np.max(
-                    [mass + rate * side - cost * variation for mass, rate, cost in zip(boundary.LOG_MASSES, boundary.RATES, costs)], axis=0
-                )
-                near = np.flatnonzero((best > limit - math.log(boundary.ATOMS)) & ~wrong)
-                if len(near):
-                    logs = boundary.LOG_MASSES + boundary.RATES * side[near, None] - costs * variation[near, None]
-                    wrong[near] |= best[near] + np.log(np.exp(logs - best[near, None]).sum(1)) >= limit
+        wrong = np.zeros(repeat, bool)
+        for some in np.array_split(np.arange(repeat), max(1, repeat // 1000)):
+            total, guesses, logs = np.zeros(len(some)), np.zeros(len(some)), np.zeros((2, wealth.ATOMS, len(some)))
+            for t in range(n):
+                x = (rng.random(len(some)) < p) * 1.0
+                guess = (0.5 + total) / (t + 1)
+                logs += wealth.bets(x, guess)
+                total += x
+                guesses += guess
+                for side, way in ((0, 1.0), (1, -1.0)):
+                    far = way * wealth.RATES[:, None] * (p - guesses / (t + 1))
+                    exponents = wealth.LOG_MASSES[:, None] + logs[side] - (t + 1) * np.log1p(far)
+                    wrong[some] |= np.exp(exponents).sum(axis=0) >= math.exp(limit)
         print(f"Bernoulli({p:g}), {n:,} values, {repeat:,} repetitions: ever wrong in {wrong.mean():.4f}, allowed {ALPHA}", flush=True)
     bets = min(repeat, 1000)
     for p in (0.5, 0.05):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burkholder as bk
-from burkholder.confidence import boundary
+from burkholder.confidence import boundary, wealth
 from burkholder.errors import BadInput
 from burkholder.storage import pack, unpack
 
@@ -53,8 +54,66 @@ def test_the_margin_is_where_the_mixture_meets_its_limit(variation: float, first
     assert log_mixture(d) >= math.log(2.0 / alpha) >= log_mixture(d * (1 - 1e-6))
 
 
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, wealth.ATOMS - 1))
+def test_no_bet_grows_in_mean(low: float, high: float, p: float, guess: float, k: int) -> None:
+    """The same of the bets behind `Confidence`, on both sides, exactly: two rounds of different laws and guesses."""
+    rate, one = Fraction(float(wealth.RATES[k])), Fraction(1)
+    laws = [
+        ((one - Fraction(p), Fraction(low)), (Fraction(p), Fraction(high))),
+        ((one / 3, Fraction(high)), (2 * one / 3, Fraction(guess))),
+    ]
+    guesses = [Fraction(guess), Fraction(low)]
+    mean = sum(q * x for law in laws for q, x in law) / 2
+    for way in (1, -1):
+        grown, bets = one, [[1 + way * rate * (x - about) for _, x in law] for law, about in zip(laws, guesses)]
+        for law, made in zip(laws, bets):
+            grown *= sum(q * bet for (q, _), bet in zip(law, made))
+        assert min(bet for made in bets for bet in made) > 0
+        assert grown <= (1 + way * rate * (mean - sum(guesses) / 2)) ** 2
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60), st.floats(0.001, 0.5))
+def test_the_ends_are_where_the_bets_meet_their_limit(values: list[float], alpha: float) -> None:
+    """At an end the mixture of that side has reached 2/alpha, evaluated to 50 digits from the values themselves."""
+    confidence = bk.Confidence(alpha=alpha)
+    for value in values:
+        confidence.update(value)
+    low, high = confidence.interval()
+    with mpmath.workdps(50):
+        total, guesses, products = mpmath.mpf(0), mpmath.mpf(0), {way: [mpmath.mpf(1)] * wealth.ATOMS for way in (1, -1)}
+        for t, value in enumerate(values):
+            guess = (mpmath.mpf(0.5) + total) / (t + 1)
+            for way, kept in products.items():
+                products[way] = [part * (1 + way * mpmath.mpf(float(rate)) * (value - guess)) for part, rate in zip(kept, wealth.RATES)]
+            total, guesses = total + value, guesses + guess
+        for way, end, edge in ((1, low, 0.0), (-1, high, 1.0)):
+            far = mpmath.mpf(end) - guesses / len(values)
+            mixed = sum(
+                mpmath.exp(float(mass)) * part / (1 + way * mpmath.mpf(float(rate)) * far) ** len(values)
+                for mass, part, rate in zip(wealth.LOG_MASSES, products[way], wealth.RATES)
+            )
+            assert end == edge or mixed >= 2 / mpmath.mpf(alpha)
+
+
 def test_masses_are_at_most_one_in_all() -> None:
-    assert math.fsum(np.exp(boundary.LOG_MASSES)) <= 1.0 < math.fsum(np.exp(boundary.LOG_MASSES)) + 1e-9
+    for masses in (boundary.LOG_MASSES, wealth.LOG_MASSES):
+        assert math.fsum(np.exp(masses)) <= 1.0 < math.fsum(np.exp(masses)) + 1e-9
+
+
+def test_bets_are_never_wider_than_the_empirical_bernstein_boundary() -> None:
+    """With one set of rates and masses they could not be; with those at hand, on what values may look like."""
+    rng = np.random.default_rng(4)
+    for n in (50, 400):
+        for values in (rng.random(n), (rng.random(n) < 0.5) * 1.0, (rng.random(n) < 0.05) * 1.0, rng.beta(9, 3, n)):
+            low, high = _ends(values)
+            guess = (0.5 + np.concatenate([[0.0], np.cumsum(values)[:-1]])) / np.arange(1, n + 1)
+            half = float(boundary.margin(np.sum((values - guess) ** 2), np.array(1.0), np.array(1.0), 0.05)) / n
+            assert high - low < min(1.0, values.mean() + half) - max(0.0, values.mean() - half)
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    run = bk.Confidence().run(values)
+    return float(run.low[-1]), float(run.high[-1])
 
 
 @pytest.mark.parametrize("p", [0.5, 0.05])

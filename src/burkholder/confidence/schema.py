@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from burkholder.confidence.sequence import COUNT, GUESS, GUESS_REST, SLOTS, SUM, SUM_REST, UP
+from burkholder.confidence.wealth import RATES
 from burkholder.errors import BadInput
 from burkholder.learning.schema import LARGEST, Array, Schema, check_header, number, truth
 
@@ -20,19 +22,25 @@ def check(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     streams = arrays["state"].shape[1:] if "state" in arrays else ()
     if len(streams) > 4:
         raise BadInput("array 'state'", streams, "streams have at most four axes")
-    low = np.array([0.0, -LARGEST, -LARGEST, 0.0, -LARGEST]).reshape(5, *[1] * len(streams))
-    described = {"state": Array((5, *streams), low=low)}
+    low = np.full(SLOTS, -LARGEST)
+    low[[COUNT, SUM, GUESS]] = 0.0
+    described = {"state": Array((SLOTS, *streams), low=low.reshape(SLOTS, *[1] * len(streams)))}
     if "kept" in arrays:
         described["kept"] = Array((2, *streams), low=header["low"], high=header["high"])
-    spread = header["high"] - header["low"]
     rules = (
         ("state: counts that are not whole", lambda a: bool((a["state"][0] == np.floor(a["state"][0])).all())),
-        ("state: sums beyond the range", lambda a: _possible(a["state"], spread)),
+        ("state: sums beyond the range", lambda a: _possible(a["state"])),
         ("kept: of means that may change", lambda a: header["constant"] or "kept" not in a),
     )
     Schema(described, rules).check(arrays)
 
 
-def _possible(state: np.ndarray, spread: float) -> bool:
-    most = state[0] * spread * (1.0 + 1e-9)
-    return bool((state[1] >= -1e-9 * most).all() and (state[1] <= most).all() and (state[3] <= most * spread).all())
+def _possible(state: np.ndarray) -> bool:
+    """Sums of values and of guesses in [0, 1], and no bet above what the best values would have made of it."""
+    n = state[COUNT]
+    most = n * (1.0 + 1e-9)
+    rests = np.abs(state[[SUM_REST, GUESS_REST]]) <= 1e-6 * n
+    sums = (state[SUM] <= most) & (state[GUESS] <= most)
+    gains = np.multiply.outer(np.tile(np.log1p(RATES), 2), most)
+    losses = np.multiply.outer(np.tile(np.log1p(-RATES), 2), most)
+    return bool(rests.all() and sums.all() and (state[UP:] <= gains).all() and (state[UP:] >= losses).all())

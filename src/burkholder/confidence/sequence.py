@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.confidence.boundary import margin
+from burkholder.confidence import wealth
 from burkholder.errors import BadInput, MissingExtra
 from burkholder.learning.rounding import UNIT
 
-COUNT, SUM, SUM_REST, VARIATION, VARIATION_REST = 0, 1, 2, 3, 4  # rows of the state
-SLOTS = 5
+COUNT, SUM, SUM_REST, GUESS, GUESS_REST = 0, 1, 2, 3, 4  # rows of the state, in units of the range
+UP, DOWN = 5, 5 + wealth.ATOMS  # where the logarithms of the bets begin, on more than the guesses and on less
+SLOTS = 5 + 2 * wealth.ATOMS
+BLOCK = 512  # rounds of a run whose states are kept at once
 
 
 class Confidence:
@@ -21,7 +23,8 @@ class Confidence:
 
     The mean is that of the values' expectations, each given the past: values may depend on each other, and their expectations may
     change. With constant=True they do not change, and an interval never grows again. `streams` may be a shape: as many means
-    at once, each with its own error alpha. The state is five numbers a stream.
+    at once, each with its own error alpha. The state is a hundred numbers a stream,
+    however many values come.
 
     >>> confidence = Confidence(low=0, high=1, alpha=0.05)
     >>> for value in [0.0, 1.0, 1.0, 0.0] * 250:
@@ -52,18 +55,19 @@ class Confidence:
     def mean(self) -> Any:
         """The mean of the values so far; NaN before the first."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return _plain(self.low + (self.state[SUM] + self.state[SUM_REST]) / self.state[COUNT])
+            return _plain(self.low + (self.high - self.low) * ((self.state[SUM] + self.state[SUM_REST]) / self.state[COUNT]))
 
     def update(self, value: Any) -> None:
         """One value, or one a stream; NaN where a stream has none."""
         x = self._checked(value)
         n, total = self.state[COUNT], self.state[SUM] + self.state[SUM_REST]
-        guess = (0.5 * (self.high - self.low) + total) / (n + 1.0)  # from the past alone, and within the range
+        guess = np.clip((0.5 + total) / (n + 1.0), 0.0, 1.0)  # from the past alone, and within the range
         here = ~np.isnan(x)
-        gone = np.where(here, x - guess, 0.0)
+        known = np.where(here, x, guess)
+        self.state[UP:] += wealth.bets(known, guess).reshape(-1, *known.shape)
         self.state[COUNT] += here
         self._add(SUM, SUM_REST, np.where(here, x, 0.0))
-        self._add(VARIATION, VARIATION_REST, gone * gone)
+        self._add(GUESS, GUESS_REST, np.where(here, guess, 0.0))
         if self.constant:
             self._kept = self._narrowed()
 
@@ -71,13 +75,16 @@ class Confidence:
         """Every value in turn (rounds first), with the interval after each."""
         rows = self._rows(values)
         low, high, mean = (np.empty((len(rows), *self.state.shape[1:])) for _ in range(3))
-        states = np.empty((len(rows), *self.state.shape))
         constant, self.constant = self.constant, False
-        for t, row in enumerate(rows):
-            self.update(row)
-            states[t] = self.state
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            states = np.empty((SLOTS, len(block), *self.state.shape[1:]))
+            for t, row in enumerate(block):
+                self.update(row)
+                states[:, t] = self.state
+            part = slice(start, start + len(block))
+            low[part], high[part], mean[part] = self._ends(states)
         self.constant = constant
-        low[:], high[:], mean[:] = self._ends(np.moveaxis(states, 1, 0))
         if constant:
             for ends, join, of in ((low, np.maximum, 0), (high, np.minimum, 1)):
                 if self._kept is not None and len(rows):
@@ -92,14 +99,15 @@ class Confidence:
         return _plain(low), _plain(high)
 
     def _ends(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        spread = np.full(state.shape[1:], self.high - self.low)
-        n, total = state[COUNT], state[SUM] + state[SUM_REST]
-        wide = margin((state[VARIATION] + state[VARIATION_REST]) * (1.0 + 1e-9), spread, spread, self.alpha)
+        n, total, guesses = state[COUNT], state[SUM] + state[SUM_REST], state[GUESS] + state[GUESS_REST]
+        below, above = wealth.reach(state[UP:DOWN], n, self.alpha), wealth.reach(state[DOWN:], n, self.alpha)
+        span = self.high - self.low
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean, half = self.low + total / n, wide / n
+            mean, middle = self.low + span * (total / n), guesses / n
+            least, most = self.low + span * (middle - below), self.low + span * (middle + above)
         slack = 64.0 * UNIT * (abs(self.low) + abs(self.high))  # of the last steps
-        low = np.where(n > 0.0, np.maximum(mean - half - slack, self.low), self.low)
-        high = np.where(n > 0.0, np.minimum(mean + half + slack, self.high), self.high)
+        low = np.where(n > 0.0, np.maximum(least - slack, self.low), self.low)
+        high = np.where(n > 0.0, np.minimum(most + slack, self.high), self.high)
         return low, high, mean
 
     def _narrowed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +131,7 @@ class Confidence:
         alone = not x.shape and np.isnan(x)
         if alone or not (np.isnan(x) | ((x >= self.low) & (x <= self.high))).all():
             raise BadInput(argument, value, f"values lie in [{self.low:g}, {self.high:g}]; give a wider range from the start")
-        return x - self.low
+        return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
 
     def _rows(self, values: Any) -> list[np.ndarray]:
         try:
