@@ -1,5 +1,6 @@
 VENV ?= .venv
 BENCH_VENV ?= .bench-venv
+SPARK_VENV ?= .spark-venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 BENCH := $(BENCH_VENV)/bin
@@ -7,7 +8,7 @@ BENCH := $(BENCH_VENV)/bin
 ONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 PEERS := BURKHOLDER_BENCH_PYTHON=$(CURDIR)/$(BENCH)/python BURKHOLDER_VW_PYTHON=$(CURDIR)/$(BENCH)/python
 
-.PHONY: demo test plain lint slow docs dist bench bench-matrix bench-quality bench-lab bench-storage bench-robust bench-serve serve-demo clean
+.PHONY: demo test plain lint slow docs dist bench bench-matrix bench-quality bench-lab bench-storage bench-robust bench-serve bench-scale test-spark serve-demo clean
 
 $(VENV)/made:
 	$(PYTHON) -m venv $(VENV)
@@ -97,10 +98,23 @@ $(BENCH_VENV)/serve: $(BENCH_VENV)/made
 bench-serve: $(BENCH_VENV)/serve
 	$(ONE) BURKHOLDER_NPM=$(CURDIR)/$(BENCH_VENV)/npm/node_modules $(BENCH)/python bench/serve.py
 
+# Spark does not live well beside the newest pandas: an environment of its own.
+$(SPARK_VENV)/made: pyproject.toml
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/python -m pip install -q -e '.[spark]' pytest hypothesis confluent-kafka
+	touch $@
+
+# Keyed, sharded and streaming learning on a local Spark (Java 17), bound to this machine alone; and the Kafka recipe.
+test-spark: $(SPARK_VENV)/made
+	$(ONE) SPARK_LOCAL_IP=127.0.0.1 $(SPARK_VENV)/bin/python -m pytest tests/spark src/burkholder/spark tests/test_docs.py -k "spark or scale"
+
+bench-scale: $(SPARK_VENV)/made
+	$(ONE) SPARK_LOCAL_IP=127.0.0.1 $(SPARK_VENV)/bin/python bench/spark.py
+
 # A service on the shipped stream, and a client that plays it: open http://127.0.0.1:8080 meanwhile.
 serve-demo: $(VENV)/made
 	$(BIN)/python -m pip install -q -e '.[serve]'
 	$(BIN)/python bench/serve_demo.py
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) out build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(SPARK_VENV) out build dist
