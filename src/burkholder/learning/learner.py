@@ -134,7 +134,8 @@ class Learner(OnlineLearner):
         target = losses.label(self.loss, y, self.bound)
         indices, numbers, new = self.rows.places(row)
         book = self.ledger.copy()
-        yhat, delta = ledger.settle(book, self.loss, raw, target, weight, self.bound, self.function.lipschitz)
+        settle = ledger.settle_one if self.loss.compiled else ledger.settle
+        yhat, delta = settle(book, self.loss, float(raw), float(target), weight, float(self.bound), float(self.function.lipschitz))
         if not (math.isfinite(delta) and math.isfinite(book[ledger.LOSS])):
             raise BadInput("y", y, f"the loss at the prediction {yhat:g} overflows: rescale the target")
         size = self.state.learn(indices, numbers, yhat, delta, weight)  # raises before it changes anything

@@ -9,7 +9,7 @@ import numpy as np
 
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import register_jitable
+from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.potentials.dispatch import LARGEST
 
 # Slots of the array.
@@ -59,6 +59,12 @@ def settle(ledger, loss, raw, y, weight, bound, lipschitz):
     if size > lipschitz * (1.0 + 1e-12):
         ledger[STEEP] += 1.0
     return yhat, delta
+
+
+@compiled
+def settle_one(ledger, loss, raw, y, weight, bound, lipschitz):
+    """`settle`, for a round that comes alone."""
+    return settle(ledger, loss, raw, y, weight, bound, lipschitz)
 
 
 @register_jitable

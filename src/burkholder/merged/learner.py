@@ -177,7 +177,8 @@ class Merged(OnlineLearner):
         return Targets(each)
 
     def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
-        return [lane._weights(weight, rows) for lane in self.lanes][0]
+        first, *_ = [lane._weights(weight, rows) for lane in self.lanes]  # each refuses what it cannot take
+        return first
 
     def _run(self, table: Tables, targets: Targets, weights: np.ndarray | None) -> Stretch:
         if not table.rows:
