@@ -124,7 +124,10 @@ def widen(beside: Beside, x: np.ndarray) -> np.ndarray:
     if beside.bias.size:
         z = features(beside, full)
         for f in range(beside.noise.size):
-            full[first + beside.bias.size + f] = mean + np.sum(beside.w[f] * z)
+            total = 0.0
+            for i in range(z.size):
+                total += beside.w[f, i] * z[i]
+            full[first + beside.bias.size + f] = mean + total
         for i in range(first, m):
             full[i] = min(max(full[i], low), high) if abs(full[i]) <= LARGEST else math.nan
     return full

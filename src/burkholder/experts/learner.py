@@ -21,6 +21,7 @@ from burkholder.learning.tickets import MAX_PENDING, Played
 
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 NONE = np.empty(0)
+UNSEEN = stream.Seen(0.0, 0.0, False)
 FULL = "the loss, its slope or the weight of this round is too large, or not a number"
 
 
@@ -130,10 +131,14 @@ class Experts(OnlineLearner):
         return rows.row(x, self.names)
 
     def _play(self, row: rows.Row) -> tuple[float, tuple[np.ndarray, float]]:
-        wide, answers = np.empty((1, self._first + row.values.size)), np.empty(1)
-        LOOPS.answer(*self._with(row.names), self._limits[0], row.values[None, :], wide, answers)
+        parts, wide = self._with(row.names), np.empty(self._first + row.values.size)
+        if self.loss.compiled:
+            yhat = LOOPS.meet(*parts, self.loss, self._limits, row.values, wide, UNSEEN).yhat
+            return yhat, (wide, yhat)
+        answers = np.empty(1)
+        LOOPS.answer(*parts, self._limits[0], row.values[None, :], wide[None, :], answers)
         yhat = float(answers[0])
-        return yhat, (wide[0], yhat)
+        return yhat, (wide, yhat)
 
     def _learn(self, row: rows.Row, memo: tuple[np.ndarray, float], y: Any, weight: float, late: int) -> None:
         target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
@@ -154,7 +159,7 @@ class Experts(OnlineLearner):
             row, counted = self._read(x), checked_weight(weight)
             target = rows.target(self.loss, y, math.inf if self.bound is None else self.bound)
             parts = self._with(row.names)
-            met = LOOPS.meet(*parts, self.loss, self._limits, row.values, target, counted)
+            met = LOOPS.meet(*parts, self.loss, self._limits, row.values, NONE, stream.Seen(target, counted, True))
             if not met.learned:
                 raise BadInput("y", y, f"{FULL} (ŷ = {met.yhat:g}, weight {counted:g})")
             self._become(parts, row.names)

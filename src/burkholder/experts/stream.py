@@ -153,6 +153,13 @@ def settle(state: Any, tally: Tally, beside: Beside, loss: Any, lipschitz: float
 register_jitable(settle)
 
 
+@register_jitable
+def keep(row: np.ndarray, place: np.ndarray) -> None:
+    """Copy a row to its place; written out, as numba would compile a message about shapes along with `place[:] = row`."""
+    for j in range(row.size):
+        place[j] = row[j]
+
+
 def answer(
     state: Any, tally: Tally, beside: Beside, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray
 ) -> None:
@@ -160,7 +167,7 @@ def answer(
     for t in range(forecasts.shape[0]):
         full = lanes.widen(beside, forecasts[t])
         if t < wide.shape[0]:
-            wide[t] = full
+            keep(full, wide[t])
         predictions[t] = play(state, tally, bound, full)
 
 
@@ -172,6 +179,14 @@ def pulls(state: Any, beside: Beside, x: np.ndarray) -> np.ndarray:
     return np.roll(weights(state, lanes.widen(beside, x)), -lanes.width(beside))
 
 
+class Seen(NamedTuple):
+    """The label of a row and the weight of its round; without `learning` neither is read."""
+
+    y: float
+    weight: float
+    learning: bool
+
+
 class Met(NamedTuple):
     """A round that was played and, unless it would leave the floats, learned."""
 
@@ -180,12 +195,20 @@ class Met(NamedTuple):
     learned: bool
 
 
-def meet(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[float, float], x: np.ndarray, y: float, weight: float) -> Met:
-    """Play a row and learn from it at once; `limits` are those of ŷ and of the slope."""
+def meet(
+    state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[float, float], x: np.ndarray, wide: np.ndarray, seen: Seen
+) -> Met:
+    """Play a row, which is kept in `wide`, and learn from it at once if its label was seen; `limits` are those of ŷ and of the slope.
+
+    Single rounds are predicted and learned by this one loop, compiled once.
+    """
     full = lanes.widen(beside, x)
     yhat = play(state, tally, limits[0], full)
-    own = value(loss, yhat, y)
-    return Met(yhat, own, settle(state, tally, beside, loss, limits[1], Round(full, yhat, y, weight, 0)))
+    if not seen.learning:
+        keep(full, wide)
+        return Met(yhat, 0.0, False)
+    own = value(loss, yhat, seen.y)
+    return Met(yhat, own, settle(state, tally, beside, loss, limits[1], Round(full, yhat, seen.y, seen.weight, 0)))
 
 
 register_jitable(meet)
