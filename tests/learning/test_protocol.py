@@ -179,6 +179,7 @@ KINDS: dict[str, Kind] = {
         for m in METHODS
     },
     "experts, pinball": experts(lambda **more: Experts("pinball", quantile=0.9, **more)),
+    "experts, quantiles": experts(lambda **more: Experts(quantiles=(0.1, 0.5, 0.9), **more)),
     "models": Kind(models, REAL, {"dict": FEATURES["dict"]}, (), (math.nan, "x", None), careful=("models",)),
     "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
     "intervals around a column": around(),

@@ -67,6 +67,7 @@ def steps(quick: bool) -> Iterator[tuple[str, Callable[[], None]]]:
         yield f"experts, {loss} loss", partial(_experts, loss)
     yield "classes", partial(_learner, AutoMulticlass, np.array(["a", "b", "c", "a"]))
     yield "completion", _completion
+    yield "intervals, quantiles, confidence", _bands
 
 
 def _learner(make: Callable[[], Any], y: np.ndarray) -> None:
@@ -156,3 +157,18 @@ def _completion() -> None:
         learner.predict("ann", "alien"), learner.update("bob", "heat", 3), learner.top("ann", 2)
         learner.reveal(learner.play("cid", "alien").id, 2)
         learner.certificate().to_dict()
+
+
+def _bands() -> None:
+    """Intervals, quantiles, sets and betting, one round at a time and many at once."""
+    from burkholder.confidence.betting import Betting
+    from burkholder.intervals.learner import Intervals
+    from burkholder.intervals.quantiles import Quantiles
+    from burkholder.intervals.sets import PredictionSets
+
+    _learner(partial(Intervals, 0.9), Y)
+    _learner(partial(Quantiles, (0.1, 0.5, 0.9)), Y)
+    sets = PredictionSets(0.9)
+    sets.update({"a": 0.7, "b": 0.3}, "a")
+    sets.predict({"a": 0.7, "b": 0.3})
+    Betting().run([0.0, 1.0])

@@ -13,6 +13,7 @@ _PUBLIC = {
     "Mixture": "hindsight",
     "ModelExperts": "models",
     "Option": "dispatch",
+    "QuantileExperts": "quantiles",
     "Rule": "dispatch",
     "best_convex": "hindsight",
     "best_mixture": "run",

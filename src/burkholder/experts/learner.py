@@ -53,6 +53,9 @@ class Experts(OnlineLearner):
     lanes              extra experts made from the others: their mean debiased at three speeds, and two affine corrections; forecasts
                        that no label seen so far explains are cut. On by default with "huber-root", except for classes and pinball
 
+    quantiles          levels, as (0.1, 0.5, 0.9): a pinball mixture for each, never crossing (see `QuantileExperts`); a forecast is then
+                       a number, or one number a level
+
     >>> experts = Experts(loss="pinball", quantile=0.9)
     >>> for y in (3.0, 2.5, 3.5, 2.0):
     ...     p = experts.predict({"gfs": 3.1, "ecmwf": 2.8})
@@ -63,6 +66,13 @@ class Experts(OnlineLearner):
     ['ecmwf', 'gfs']
     """
 
+    def __new__(cls, *given: Any, quantiles: Any = None, **more: Any) -> Any:
+        if quantiles is None:
+            return super().__new__(cls)
+        from burkholder.experts.quantiles import QuantileExperts
+
+        return QuantileExperts(quantiles, *given, **more)
+
     def __init__(
         self,
         loss: Any = "absolute",
@@ -72,6 +82,7 @@ class Experts(OnlineLearner):
         lipschitz: float | None = None,
         outside: tuple[float, ...] | None = None,
         lanes: bool | None = None,
+        quantiles: None = None,
         max_pending: int = MAX_PENDING,
         **more: Any,
     ) -> None:

@@ -16,6 +16,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "Auto": ("burkholder.auto", "Auto"),
     "AutoMulticlass": ("burkholder.auto", "AutoMulticlass"),
     "Experts": ("burkholder.experts", "Experts"),
+    "QuantileExperts": ("burkholder.experts.quantiles", "QuantileExperts"),
     "Intervals": ("burkholder.intervals.learner", "Intervals"),
     "Quantiles": ("burkholder.intervals.quantiles", "Quantiles"),
     "PredictionSets": ("burkholder.intervals.sets", "PredictionSets"),
