@@ -390,6 +390,43 @@ def test_a_bad_input_anywhere_leaves_nothing_behind(kind: Kind, trace: int) -> N
     assert state(fresh) == state(kind.make())
 
 
+ABSURD: tuple[Any, ...] = (1e308, -1e308, 1e150, 1e-320, math.inf, math.nan, "text")
+
+
+@each
+@pytest.mark.parametrize("rounds", [0, 1, 50])
+def test_a_refused_round_leaves_the_same_bits(kind: Kind, rounds: int) -> None:
+    """Absurd labels, features and weights, at once and late: what is refused, whoever inside refuses it, leaves no trace."""
+    learner, rows = kind.make(), kind.rows()
+    for t in range(rounds):
+        learner.update(rows[t % N], kind.y[t % N])
+    ticket, before = learner.play(rows[1]), None
+
+    def tried(step: Callable[[], Any]) -> None:
+        nonlocal before
+        before = before or state(learner)
+        try:
+            step()
+        except BadInput as error:
+            assert state(learner) == before, error
+        else:
+            before = None
+
+    for bad in ABSURD:
+        tried(lambda: learner.update(rows[0], bad))  # noqa: B023
+        tried(lambda: learner.update(rows[0], kind.y[0], weight=bad))  # noqa: B023
+        tried(lambda: learner.update(_with(rows[0], bad), kind.y[0]))  # noqa: B023
+        if learner.pending:
+            tried(lambda: learner.reveal(ticket.id, bad))  # noqa: B023
+
+
+def _with(row: Any, bad: Any) -> Any:
+    """The row with its last number replaced."""
+    if isinstance(row, dict):
+        return {**row, list(row)[-1]: bad}
+    return [*row[:-1], bad] if isinstance(row, (list, tuple, np.ndarray)) else bad
+
+
 def _whole(bad: Any) -> bool:
     """Whether a bad row looks like a row, so that the one place it is at can be named."""
     return isinstance(bad, (list, tuple, dict)) and not any(isinstance(part, str) for part in bad) and len(bad) != 2

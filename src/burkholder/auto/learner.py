@@ -213,6 +213,11 @@ class Auto(OnlineLearner):
         yhat = self._forecast(*self.reading.places(row)[:2])
         return yhat, yhat
 
+    def check_round(self, row: Any, y: Any, weight: float) -> None:
+        """Refuse what `_learn` would refuse. Changes nothing."""
+        self.targets.one(y, weight, self._unit)
+        self.reading.places(row)
+
     def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
         label, importance = self.targets.one(y, weight, self._unit)
         indices, values, new = self.reading.places(row)

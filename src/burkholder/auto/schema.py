@@ -178,6 +178,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("weight: they add up to nothing, or to more than 1", _shares),
             ("stat: heights that are not 1 over their inverses", _heights),
             ("full_variance: not the diagonal of the covariance", _variances),
+            ("full_p: no covariance", _positive),
             ("stack_p: no covariance", _covariance),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
@@ -209,17 +210,35 @@ def _heights(arrays: Any) -> bool:
 
 def _variances(arrays: Any) -> bool:
     """diag(P) + drift − Σ d·u² over the steps that wait is the variance, but for rounding; lanes that retired are not asked."""
-    scalars = arrays["scalars"].reshape(-1, slots.SCALARS)
-    if not scalars[:, slots.FULL_ON].any():
+    if not arrays["scalars"][..., slots.FULL_ON].any():
         return True
-    waiting = scalars[:, slots.ROUNDS] % slots.DELAY
-    lanes, side = arrays["full_p"].shape[-3], arrays["full_p"].shape[-1]
-    diagonal = np.diagonal(arrays["full_p"], axis1=-2, axis2=-1).reshape(-1, lanes, side)
-    drift, variance = (arrays[name].reshape(-1, lanes, side) for name in ("full_drift", "full_variance"))
-    steps = arrays["full_u"].reshape(-1, lanes, slots.DELAY, side), arrays["full_d"].reshape(-1, lanes, slots.DELAY)
-    used = (np.arange(slots.DELAY) < waiting[:, None])[:, None, :]
-    taken = np.einsum("clr,clri->cli", np.where(used, steps[1], 0.0), np.where(used[..., None], steps[0], 0.0) ** 2)
+    drift, variance, diagonal, steps, shrunk = _full(arrays)
+    taken = np.einsum("clr,clri->cli", shrunk, steps**2)
     return bool((np.abs(diagonal + drift - taken - variance) <= 1e-6 * (np.abs(diagonal) + np.abs(drift))).all())
+
+
+def _positive(arrays: Any) -> bool:
+    """P with its drift, less the steps that wait, is the same both ways and not negative in any direction, but for rounding."""
+    if not arrays["scalars"][..., slots.FULL_ON].any():
+        return True
+    drift, _, diagonal, steps, shrunk = _full(arrays)
+    full = arrays["full_p"].reshape(*drift.shape, -1)
+    room = 1e-3 * (np.abs(diagonal) + drift).max(axis=-1)[..., None, None]
+    if not (np.abs(full - np.swapaxes(full, -1, -2)) <= room).all():
+        return False
+    now = full - np.einsum("clr,clri,clrj->clij", shrunk, steps, steps) + drift[..., None] * np.eye(full.shape[-1])
+    return bool((np.linalg.eigvalsh(0.5 * (now + np.swapaxes(now, -1, -2))) >= -room[..., 0]).all())
+
+
+def _full(arrays: Any) -> tuple[np.ndarray, ...]:
+    """(drift, variance, diagonal, steps that wait, what they shrink by), classes × lanes × …"""
+    lanes, side = arrays["full_p"].shape[-3], arrays["full_p"].shape[-1]
+    waiting = arrays["scalars"].reshape(-1, slots.SCALARS)[:, slots.ROUNDS] % slots.DELAY
+    used = (np.arange(slots.DELAY) < waiting[:, None])[:, None, :]
+    drift, variance = (arrays[name].reshape(-1, lanes, side) for name in ("full_drift", "full_variance"))
+    diagonal = np.diagonal(arrays["full_p"], axis1=-2, axis2=-1).reshape(-1, lanes, side)
+    steps = np.where(used[..., None], arrays["full_u"].reshape(-1, lanes, slots.DELAY, side), 0.0)
+    return drift, variance, diagonal, steps, np.where(used, arrays["full_d"].reshape(-1, lanes, slots.DELAY), 0.0)
 
 
 def _features(arrays: Any) -> int:

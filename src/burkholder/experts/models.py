@@ -176,7 +176,10 @@ class ModelExperts(OnlineLearner):
         said: dict[str, float] = {}
         for name, model in self.models.items():
             answer = model.forecast(x)
-            number = math.nan if answer is None else float(answer)
+            try:
+                number = math.nan if answer is None else float(answer)
+            except (TypeError, ValueError, OverflowError):
+                raise BadInput(f"models[{name!r}]", answer, "a model's forecast is a number") from None
             if abs(number) <= rows.LIMIT:
                 said[name] = number
         return said

@@ -130,6 +130,8 @@ def described(state: Any, columns: int) -> dict[str, Array]:
             shape = (*array.shape[:-2], columns, columns) if name in PER_PAIR.get(type(state), ()) else shape
             low = {"low": 0.0} if name in _POSITIVE.get(type(state), ()) else {}
             found[name] = like(array, shape=shape, **low)
+    if isinstance(state, EWA):
+        found["ranges"] = found["ranges"]._replace(high=np.inf)  # the squares of what fits need not fit: nothing is promised then
     if isinstance(state, HuberRoot):
         found["shares"] = steady(state.shares)
     if isinstance(state, Squint):

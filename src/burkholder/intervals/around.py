@@ -39,6 +39,9 @@ class Own:
     def ask(self, x: Any, row: Rows, last: float) -> float:
         return self.auto._play(row.behind(np.array([[last]])).only())[0]
 
+    def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
+        self.auto.check_round(row.behind(np.array([[last]])).only(), y, weight)
+
     def learn(self, x: Any, row: Rows, last: float, shown: float, y: float, weight: float, late: int) -> None:
         self.auto._learn(row.behind(np.array([[last]])).only(), shown, y, weight, late)
 
@@ -65,6 +68,9 @@ class Column:
         if len(found) != 1:
             raise BadInput("x", x, f"every row needs the point forecast {self.name!r}")
         return checked(found[0], f"x[{self.name!r}]")
+
+    def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
+        pass
 
     def learn(self, x: Any, row: Rows, last: float, shown: float, y: float, weight: float, late: int) -> None:
         pass
@@ -109,6 +115,9 @@ class Model:
         answer = self.inner.forecast(x)
         unready = answer is None or (isinstance(answer, float) and math.isnan(answer))
         return 0.0 if unready else checked(answer, "model")  # not fitted yet: as good as any
+
+    def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
+        pass  # it is asked first, and may fail as it likes
 
     def learn(self, x: Any, row: Rows, last: float, shown: float, y: float, weight: float, late: int) -> None:
         if self.learns and weight > 0.0:

@@ -125,6 +125,8 @@ class Banded(OnlineLearner):
             raise BadInput("weight", weight, f"give weights of at most {HEAVIEST:g}")
         rows, new = self._places(given.row)
         asked = memo.asked
+        self.inside.check_round(rows, asked, label, weight)
+        self.centre.check_round(rows, memo.last, label, weight)
         self.centre.learn(given.x, rows, memo.last, asked.centre, label, weight, late)
         self.reading.keep(given.row.kind, len(given.row.values), new)
         self.inside.learn(rows, asked, label, weight, late)

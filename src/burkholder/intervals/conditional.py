@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.auto import Auto
+from burkholder.errors import BadInput
 from burkholder.experts import Experts
 from burkholder.experts.rows import Row as Forecasts
 from burkholder.intervals import lags
@@ -23,6 +24,7 @@ from burkholder.learning.rows import Row
 WARM = 30
 NARROWEST = 0.1  # of the slow mean residual: no smaller size is expected; half of it is the least half width
 TINY = 1e-70  # a smaller scale is none: labels, at most 1e60 in size, over it stay numbers
+FARTHEST = 1e140  # in units of the scale: times any weight, `Experts` can learn it
 NAMES = ("features", *(f"{kind} {length}" for kind in ("plain", "scaled") for length in LENGTHS))
 
 
@@ -103,6 +105,18 @@ class Conditional:
             answers[:] = [mixture._play(Forecasts(said[k], NAMES))[0] for k, mixture in enumerate(self.mixtures)]
         quantiles, width = _joined(np.array([centre]), scale, forecasts[None], answers[None], np.array([warm]))
         return Asked(centre, features[0], float(scale[0]), expected, spread, forecasts, answers, warm, quantiles[0], float(width[0]))
+
+    def check_round(self, row: Rows, asked: Asked, y: float, weight: float) -> None:
+        """Refuse what a learner inside would refuse, before any of them has learned."""
+        residual = y - asked.centre
+        full = row.behind(asked.features[None]).only()
+        self.size.check_round(full, abs(residual), weight)
+        for auto in self.features:
+            auto.check_round(full, residual, weight)
+        if asked.warm:
+            said = np.append(asked.forecasts.ravel(), residual) / asked.scale
+            if not (np.nanmax(np.abs(said)) <= FARTHEST and np.abs(asked.answers).max() <= FARTHEST):
+                raise BadInput("y", y, f"it, or what was forecast, is beyond {FARTHEST:g} times the usual error")
 
     def learn(self, row: Rows, asked: Asked, y: float, weight: float, late: int) -> None:
         """From what was said then."""

@@ -231,7 +231,7 @@ class PredictionSets(OnlineLearner):
             "account": Array((tracker.SLOTS,), low=low),
             "book": Array((book.ROWS, 1), low=np.where(np.isin(np.arange(book.ROWS), _SIGNED), -LARGEST, 0.0)[:, None]),
             "sums": Array((2,), low=np.array([0.0, -LARGEST])),
-            "ring": Array(self.windows.ring.shape),
+            "ring": Array(self.windows.ring.shape, low=-_ABOVE, high=1.0),
             "met": Array((1,), "<i8", low=0, high=2**53),
         }
         rules = (
@@ -249,10 +249,18 @@ class PredictionSets(OnlineLearner):
         self._tickets.issued = header["tickets"]
         for id, when, memo, classes, p in header["pending"]:
             row = self._read(dict(zip(classes, p)))
-            if len(row.classes) != len(p) or len(classes) != len(p) or not 0.0 <= memo[2] <= self.account[tracker.WEIGHT] * (1.0 + 1e-6):
-                raise BadInput("header 'pending'", id, "one probability a class, and a weight that was learned before it")
+            if len(row.classes) != len(p) or len(classes) != len(p) or not self._playable(memo):
+                raise BadInput(
+                    "header 'pending'", id, "one probability a class, a threshold that can be, and a weight that was learned before it"
+                )
             self._tickets.waiting[id] = Played(row, Memo(*map(float, memo)), when)
         return self
+
+    def _playable(self, memo: list[float]) -> bool:
+        """Whether a play may have rested on these numbers: a quantile of scores, moved by the tracker."""
+        base, threshold, weight = memo
+        near = -_ABOVE <= base <= 1.0 and abs(threshold) <= 2.0 + WIDTH * tracker.LARGEST
+        return near and 0.0 <= weight <= self.account[tracker.WEIGHT] * (1.0 + 1e-6)
 
 
 @dataclass(frozen=True)
@@ -265,6 +273,7 @@ class SetsCertificate(CoverageCertificate):
         return {**self.coverages[0], "mean_size": None if math.isnan(self.mean_size) else self.mean_size}
 
 
+_ABOVE = 1e-8  # of probabilities over 1, and so of scores below 0
 _SIGNED = (book.LOSS_REST, book.LEAN, book.LEAN_REST)
 _HEADER = {
     "version": one_of(1),
