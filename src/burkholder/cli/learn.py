@@ -64,6 +64,7 @@ def learn(
     intervals: Annotated[
         float | None, typer.Option(help="Also say low and high of every row, such that this share of the targets lies between them.")
     ] = None,
+    key: Annotated[str | None, typer.Option(help="Column of keys (a shop, a sensor): one learner for each, helped by all.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with charts of the run here (.html).")] = None,
     details: Annotated[bool, typer.Option("--details", help="The whole certificate in the summary.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on the last line.")] = False,
@@ -87,6 +88,24 @@ def learn(
         reading |= {"categorical": tuple(categorical or ()), "decimal": decimal, "bits": bits, "skip_bad": skip_bad or None}
         refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "positive": positive}
         learned(data, intervals, reading, refused, learner, passes, predictions, save, report, json, quiet)
+        return
+
+    if key is not None:
+        from burkholder.cli.keyed import learned as learned_by_key
+
+        columns = {
+            "target": target,
+            "weight": weight,
+            "drop": tuple(drop or ()),
+            "categorical": tuple(categorical or ()),
+            "decimal": decimal,
+        }
+        how = {"format": format, "header": header, "delimiter": delimiter, "dates": dates, "skip_bad": skip_bad or None}
+        others = {"multiclass": multiclass, "class-weight": class_weight, "positive": positive, "bits": bits, "proba": proba}
+        others |= {"passes": passes > 1, "checkpoint-every": checkpoint_every, "report": report, "radius": radius}
+        learned_by_key(
+            data, key, columns | how, others, learner, loss, option or [], intercept, predictions, save, load, details, json, quiet
+        )
         return
 
     from burkholder.cli.telling import result, summary

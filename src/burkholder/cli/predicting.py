@@ -69,6 +69,8 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     run = extra.get("run", {})
     if intervals is not None and not hasattr(learner, "intervals"):
         raise BadInput("intervals", intervals, f"{model} holds a {type(learner).__name__}, which gives numbers; see `burkholder intervals`")
+    if hasattr(learner, "keys"):
+        return _keyed(learner, data, answers, reading, run)
     if hasattr(learner, "top"):
         return _pairs(learner, data, answers)
     if hasattr(learner, "average_loss"):
@@ -113,6 +115,17 @@ def _columns(learner: Any, found: Any, names: list[str], proba: bool) -> dict[st
 def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:
     while block := list(islice(rows, BLOCK)):
         yield block
+
+
+def _keyed(learner: Any, data: str, answers: Answers, reading: dict[str, Any], run: dict[str, Any]) -> int:
+    """A model of many keys: rows with their column of keys."""
+    from burkholder.cli.keyed import with_keys
+
+    told = {name: run.get("reading", {}).get(name) for name in ("drop", "categorical", "decimal", "dates")}
+    told["drop"] = (*(told["drop"] or ()), *(name for name in (run.get("target"), run.get("weight")) if name))
+    for rows in _blocks(with_keys(data, learner.key, {**told, **reading, "labels": "ignored"})):
+        answers.write({"prediction": learner.predict_many([x for x, _, _ in rows])})
+    return 0
 
 
 def _forecasts(learner: Any, data: str, answers: Answers, reading: dict[str, Any]) -> int:

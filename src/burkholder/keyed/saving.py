@@ -11,6 +11,7 @@ from burkholder.learning.kinds import KINDS, parts_in, parts_out
 from burkholder.learning.schema import all_of, check_header, check_plays, limit, maybe, number, one_of, text, truth, whole
 from burkholder.learning.tickets import Played
 from burkholder.merged import schema
+from burkholder.merged.mixing import alike
 
 VERSION = 1
 PROTOTYPE, HELP = "prototype", "help"
@@ -79,7 +80,7 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
     prototype = parts[PROTOTYPE]
     keyed = cls(prototype, header["key"], header["pooled"], header["idle"], header["store"], max_pending=header["max_pending"])
     for name, part in parts.items():
-        if not _alike(part, prototype):
+        if not alike(part, prototype):
             raise BadInput("header 'parts'", name, "all keys have learners of one kind and one loss")
     learners = [parts[str(slot)] for slot in range(count)]
     rounds = [learner.rounds for learner in learners]
@@ -102,11 +103,6 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
     for id, when, key, *memo in header["pending"]:
         keyed._tickets.waiting[id] = Played(key, tuple(memo), when)
     return keyed
-
-
-def _alike(part: Any, prototype: Any) -> bool:
-    mine, other = (getattr(one, "loss", None) for one in (part, prototype))
-    return type(part) is type(prototype) and type(mine) is type(other) and repr(mine) == repr(other)
 
 
 def _check_waiting(header: dict[str, Any], learners: list[Any], help_: Any) -> None:

@@ -17,7 +17,7 @@ from burkholder.learning.schema import all_of, check_header, check_plays, limit,
 from burkholder.learning.tickets import MAX_PENDING, Played, Ticket
 from burkholder.merged import schema
 from burkholder.merged.certificate import MergedCertificate, certify
-from burkholder.merged.mixing import Mixer, answers_with_a_number, labels_of
+from burkholder.merged.mixing import Mixer, alike, answers_with_a_number, labels_of
 
 VERSION = 1
 MOST = 1024  # lanes
@@ -83,11 +83,7 @@ class Merged(OnlineLearner):
             kind_of(one)
             if not answers_with_a_number(one):
                 raise BadInput("learners", type(one).__name__, "only learners that answer with one number under a loss become lanes")
-            if (
-                type(one) is not type(learners[0])
-                or repr(one.loss) != repr(learners[0].loss)
-                or type(one.loss) is not type(learners[0].loss)
-            ):
+            if not alike(one, learners[0]):
                 raise BadInput("learners", type(one).__name__, "all must be of one kind, with the same loss")
             if one.pending:
                 raise BadInput("learners", f"{one.pending} pending", "reveal the labels that are still to come first")
@@ -177,8 +173,8 @@ class Merged(OnlineLearner):
         return Targets(each)
 
     def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
-        first, *_ = [lane._weights(weight, rows) for lane in self.lanes]  # each refuses what it cannot take
-        return first
+        found = [lane._weights(weight, rows) for lane in self.lanes]
+        return found[0]
 
     def _run(self, table: Tables, targets: Targets, weights: np.ndarray | None) -> Stretch:
         if not table.rows:
@@ -248,7 +244,7 @@ class Merged(OnlineLearner):
         learner = cls([parts[f"before{k}"] for k in range(count)], max_pending=header["max_pending"])
         lanes = [parts[f"lane{k}"] for k in range(count)]
         since = {lane.rounds - one.rounds for lane, one in zip(lanes, learner.before)}
-        same = all(type(lane) is type(lanes[0]) and repr(lane.loss) == repr(learner.loss) for lane in lanes)
+        same = all(alike(lane, learner.before[0]) for lane in lanes)
         if not same or len(since) != 1 or min(since) < 0:
             raise BadInput("header 'parts'", sorted(since), "lanes are of one kind and went on for as many rounds each")
         learner.lanes = lanes

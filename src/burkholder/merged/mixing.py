@@ -85,6 +85,12 @@ def answers_with_a_number(learner: Any) -> bool:
     return getattr(learner, "scalar", True) and bool(getattr(getattr(learner, "loss", None), "compiled", False))
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Whether two learners are of one kind and have the same loss."""
+    mine, its = (getattr(learner, "loss", None) for learner in (one, other))
+    return type(one) is type(other) and type(mine) is type(its) and repr(mine) == repr(its)
+
+
 def labels_of(targets: Any) -> np.ndarray:
     """The labels themselves of what a learner's `_targets` gave: where it keeps several numbers a label, the first."""
     found = np.asarray(targets, dtype=float)

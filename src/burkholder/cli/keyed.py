@@ -1,0 +1,150 @@
+"""The work behind `burkholder learn --key`: one learner a key, and what each of them came to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from burkholder.cli.options import parsed
+from burkholder.cli.predictions import Predictions
+from burkholder.errors import BadInput, printable
+from burkholder.keyed import Keyed
+from burkholder.learning.factory import named_learner
+from burkholder.storage import load_with_extra
+from burkholder.storage import save as store
+from burkholder.streams.readers import read
+
+BLOCK = 1 << 15
+SHOWN = 3  # keys at either end
+
+
+def with_keys(data: Any, key: str, reading: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any, float]]:
+    """(row with its key, label, weight) of every row of a table."""
+    given = {name: value for name, value in reading.items() if value not in (None, ())}
+    weight, target = given.pop("weight", None), given.pop("target", None)
+    given["categorical"] = (*given.get("categorical", ()), key)
+    mark = f"{key}="
+    for t, (x, y) in enumerate(_rows(data, key, target, given)):
+        if not isinstance(x, dict):
+            raise BadInput("key", key, "keys stand in a column: give a table")
+        found = next((name for name in x if isinstance(name, str) and name.startswith(mark)), None)
+        if found is None:
+            raise BadInput("key", key, f"row {t + 1} has none; `--key` names a column of the table")
+        del x[found]
+        importance = 1.0 if weight is None else float(x.pop(weight, 0.0))
+        yield {key: found[len(mark) :], **x}, y, importance
+
+
+def _rows(data: Any, key: str, target: Any, reading: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """`read`, whose complaint about the column of keys names it as such."""
+    try:
+        yield from read(data, target, reading.pop("format", None), **reading)
+    except BadInput as error:
+        raise (BadInput("key", key, error.remedy) if error.argument == "categorical" and error.value == key else error) from None
+
+
+def learned(
+    data: str | None,
+    key: str,
+    reading: dict[str, Any],
+    refused: dict[str, Any],
+    learner: str,
+    loss: str | None,
+    options: list[str],
+    intercept: bool | None,
+    predictions: Path | None,
+    save: Path | None,
+    load: Path | None,
+    details: bool,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """The whole command."""
+    from burkholder.cli.console import emit, say
+
+    if data is None:
+        raise BadInput("data", None, "give a table with a column of keys")
+    for name, value in refused.items():
+        if value:
+            raise BadInput(f"--{name}", value, "it is not for keys: leave it out, or leave out --key")
+    keyed, before = _begun(key, learner, loss, options, intercept, load)
+    began, rows = time.perf_counter(), with_keys(data, key, reading)
+    written = Predictions(None if predictions is None else str(predictions))
+    with written:
+        while block := list(islice(rows, BLOCK)):
+            if keyed is None:
+                keyed = _fresh(key, learner, "logistic" if _classes([y for _, y, _ in block]) else "squared", options, intercept)
+            said = keyed.learn_many([x for x, _, _ in block], [y for _, y, _ in block], [weight for _, _, weight in block])
+            if written.path is not None:
+                written.write(list(map(repr, said.tolist())))
+        written.keep()
+    if keyed is None:
+        raise BadInput("data", data, "it has no rows")
+    seconds = time.perf_counter() - began
+    told = {name: value for name, value in reading.items() if name in ("drop", "categorical", "decimal", "dates")}
+    if save is not None:
+        run = {"reading": {**told, "drop": list(told["drop"]), "categorical": list(told["categorical"])}}
+        store(keyed, str(save), {"run": {**run, "target": reading["target"], "weight": reading["weight"]}})
+    found = _result(data, keyed, before, seconds)
+    if not quiet:
+        say(_text(found, keyed, details))
+    if json:
+        emit(found)
+
+
+def _begun(key: str, learner: str, loss: str | None, options: list[str], intercept: bool | None, load: Path | None) -> tuple[Any, int]:
+    """(the learner, rounds it had before), or None where the loss is still to be found out."""
+    if load is not None:
+        keyed, _ = load_with_extra(str(load))
+        if not isinstance(keyed, Keyed) or keyed.key != key:
+            raise BadInput("load", str(load), f"it holds no learner of keys called {key!r}")
+        return keyed, keyed.rounds
+    return (None if loss is None else _fresh(key, learner, loss, options, intercept)), 0
+
+
+def _fresh(key: str, learner: str, loss: str, options: list[str], intercept: bool | None) -> Keyed:
+    """A light Auto for every key unless something else is asked for."""
+    given = parsed(options)
+    pooled = bool(given.pop("pooled", True))
+    if learner == "auto":
+        given = {"effort": "light", **given}
+    return Keyed(named_learner(learner, loss, given, intercept is not False), key=key, pooled=pooled)
+
+
+def _classes(labels: list[Any]) -> bool:
+    found = set(labels)
+    return found <= {0.0, 1.0} or found <= {-1.0, 1.0}
+
+
+def _result(data: str, keyed: Keyed, before: int, seconds: float) -> dict[str, Any]:
+    """What is told of a run: all keys, then each, the worst first."""
+    each = []
+    for key in keyed.keys:
+        certificate = keyed.certificate(key)
+        each.append({"key": key, "rounds": certificate.rounds, "mean_loss": certificate.mean_loss})
+    each.sort(key=lambda one: -one["mean_loss"] if one["mean_loss"] == one["mean_loss"] else 0.0)
+    certificate = keyed.certificate()
+    rounds = keyed.rounds - before
+    return {
+        "data": data,
+        "key": keyed.key,
+        **certificate.to_dict(),
+        "keys": each,
+        "seconds": seconds,
+        "rounds_per_second": rounds / seconds if seconds > 0.0 else None,
+    }
+
+
+def _text(found: dict[str, Any], keyed: Keyed, details: bool) -> str:
+    lines = [f"{printable(found['data'])}: {found['rounds']:,} rows of {len(keyed):,} keys, mean loss {found['mean_loss']:.6g}"]
+    each = found["keys"]
+    shown = {"worst": each[:SHOWN], "best": each[: -SHOWN - 1 : -1] if len(each) > SHOWN else []}
+    for word, some in shown.items():
+        for one in some:
+            lines.append(f"  {word:5}  {printable(str(one['key']))}: mean loss {one['mean_loss']:.6g} in {one['rounds']:,} rows")
+    if details:
+        lines.append(str(keyed.certificate()))
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""One learner a key: the bits of a plain loop, keys put away and back, keys that help each other and what is promised then."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burkholder as bk
+from burkholder.errors import BadInput
+
+KEYS = ("north", "south", 7)
+
+
+def stream(n: int = 120, seed: int = 0) -> tuple[list[Any], list[list[float]], list[float]]:
+    rng = np.random.default_rng(seed)
+    keys = [KEYS[k] for k in rng.integers(0, 3, n)]
+    X = rng.normal(size=(n, 3)).round(3)
+    y = [float(x[0] - 0.5 * x[1] + KEYS.index(key) + 0.1 * rng.normal()) for x, key in zip(X, keys)]
+    return keys, X.tolist(), y
+
+
+MAKERS = {
+    "adagrad": lambda: bk.Learner("adagrad", loss="absolute"),
+    "l2": lambda: bk.Learner("square-function", loss="absolute"),
+    "auto": lambda: bk.Auto("absolute", effort="light"),
+    "quantiles": lambda: bk.Quantiles((0.1, 0.9)),
+}
+
+
+def bits(learner: Any) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in learner.state_dict()[1].items()}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_without_help_a_key_is_a_learner_of_its_own(make: Any) -> None:
+    keys, X, y = stream()
+    shops, alone = bk.Keyed(make(), pooled=False), {key: make() for key in KEYS}
+    run = shops.run(list(zip(keys, X)), y)
+    expected = []
+    for key, x, label in zip(keys, X, y):
+        expected.append(alone[key].predict(x))
+        alone[key].update(x, label)
+    assert np.array_equal(np.asarray(run.predictions), np.asarray(expected))
+    for key in KEYS:
+        mine = shops.learner(key)
+        assert np.array_equal(mine.predict_many(X), alone[key].predict_many(X))
+        assert shops.certificate(key).to_dict() == mine.certificate().to_dict() == alone[key].certificate().to_dict()
+
+
+@pytest.mark.parametrize("make", [MAKERS["adagrad"], MAKERS["auto"]], ids=["adagrad", "auto"])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_keys_put_away_come_back_with_the_same_bits(make: Any, pooled: bool, tmp_path: Path) -> None:
+    keys, X, y = stream(200)
+    keys[60:160] = ["north"] * 100  # the others are idle
+    here, away = bk.Keyed(make(), pooled=pooled), bk.Keyed(make(), pooled=pooled, idle=20, store=tmp_path)
+    seen = 0
+    for begin in range(0, 200, 10):
+        part = list(zip(keys[begin : begin + 10], X[begin : begin + 10]))
+        one, other = (learner.learn_many(part, y[begin : begin + 10]) for learner in (here, away))
+        assert np.array_equal(one, other)
+        seen = max(seen, len(list(tmp_path.iterdir())))
+    assert seen > 0
+    for key in KEYS:
+        assert bits(here.learner(key)) == bits(away.learner(key))
+
+
+def test_help_costs_no_more_than_is_told_and_the_sum_is_true() -> None:
+    keys, X, y = stream(150)
+    shops, alone = bk.Keyed(MAKERS["adagrad"]()), bk.Keyed(MAKERS["adagrad"](), pooled=False)
+    mine, own = (learner.run(list(zip(keys, X)), y).predictions for learner in (shops, alone))
+    zero = Fraction(0)
+    for key in KEYS:
+        paid = sum((abs(Fraction(float(p)) - Fraction(t)) for p, t, k in zip(mine, y, keys) if k == key), zero)
+        for w in ([0.0, 0.0, 0.0], [1.0, -0.5, 0.0]):
+            other = sum(
+                (abs(sum(Fraction(a) * Fraction(b) for a, b in zip(w, x)) - Fraction(t)) for x, t, k in zip(X, y, keys) if k == key), zero
+            )
+            certificate = shops.certificate(key)
+            assert paid - other <= certificate.realised(w) <= certificate.corrected(w) <= certificate.bound(w)
+    whole = shops.certificate()
+    total = sum((abs(Fraction(float(p)) - Fraction(t)) for p, t in zip(mine, y)), zero)
+    zeros = sum((abs(Fraction(t)) for t in y), zero)
+    assert whole.rounds == 150 and total - zeros <= whole.realised() <= whole.corrected() <= whole.bound()
+    assert sum(shops.certificate(key).cumulative_loss for key in KEYS) == pytest.approx(whole.cumulative_loss, rel=1e-12)
+    assert len(own) == 150
+
+
+def test_a_bad_row_anywhere_leaves_every_key_as_it_was() -> None:
+    keys, X, y = stream(60)
+    shops = bk.Keyed(MAKERS["adagrad"]())
+    shops.run(list(zip(keys[:40], X[:40])), y[:40])
+    header, arrays = shops.state_dict()
+    before = repr(header), {name: array.tobytes() for name, array in arrays.items()}
+    for bad_X, bad_y in (([*X[40:59], [1.0, float("nan"), 0.0]], y[40:]), (X[40:], [*y[40:59], float("inf")])):
+        with pytest.raises(BadInput):
+            shops.run(list(zip(["new", *keys[41:60]], bad_X)), bad_y)
+        header, arrays = shops.state_dict()
+        assert (repr(header), {name: array.tobytes() for name, array in arrays.items()}) == before
+    with pytest.raises(BadInput, match="no row had this key"):
+        shops.certificate("new")
