@@ -20,6 +20,7 @@ from burkholder.cli.app import app
 from burkholder.errors import BadInput
 from burkholder.river import IntervalRegressor
 from burkholder.sklearn import BurkholderRegressor
+from burkholder.storage import pack
 
 RNG = np.random.default_rng(4)
 N = 300
@@ -158,3 +159,18 @@ def test_a_river_regressor_says_intervals() -> None:
         model.learn_one(row, y)
     assert inside / N == model.certificate().coverage and model.regressor.weights
     assert model.clone().certificate().rounds == 0
+
+
+@pytest.mark.parametrize("make", [lambda: bk.Intervals(0.8), lambda: bk.Quantiles((0.2, 0.6))])
+def test_a_learner_inside_that_refuses_late_leaves_no_trace(make: Any) -> None:
+    learner, rng = make(), np.random.default_rng(6)
+    X = rng.normal(size=(40, 3))
+    learner.run(X, X[:, 0], trace=0)
+    ticket = learner.play(X[0])
+    played = learner._tickets.waiting[ticket.id]
+    assert played.memo.asked.warm
+    played.memo.asked.forecasts[0, 0] = 1.7e308  # of the mixtures, the last to learn
+    before = pack(learner)
+    with pytest.raises(BadInput):
+        learner.reveal(ticket.id, 0.5)
+    assert pack(learner) == before and learner.pending == 1

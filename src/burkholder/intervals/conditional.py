@@ -114,8 +114,8 @@ class Conditional:
         for auto in self.features:
             auto.check_round(full, residual, weight)
         if asked.warm:
-            said = np.append(asked.forecasts.ravel(), residual) / asked.scale
-            if not (np.nanmax(np.abs(said)) <= FARTHEST and np.abs(asked.answers).max() <= FARTHEST):
+            said = np.nanmax(np.abs(np.append(asked.forecasts.ravel(), residual)))
+            if not (asked.scale > TINY and said <= FARTHEST * asked.scale and np.abs(asked.answers).max() <= FARTHEST):
                 raise BadInput("y", y, f"it, or what was forecast, is beyond {FARTHEST:g} times the usual error")
 
     def learn(self, row: Rows, asked: Asked, y: float, weight: float, late: int) -> None:
