@@ -102,7 +102,8 @@ def learn(
         }
         how = {"format": format, "header": header, "delimiter": delimiter, "dates": dates, "skip_bad": skip_bad or None}
         others: dict[str, object] = {"multiclass": multiclass, "class-weight": class_weight, "positive": positive}
-        others |= {"bits": bits, "proba": proba, "passes": passes > 1, "checkpoint-every": checkpoint_every, "report": report, "radius": radius}
+        others |= {"bits": bits, "proba": proba, "passes": passes > 1}
+        others |= {"checkpoint-every": checkpoint_every, "report": report, "radius": radius}
         learned_by_key(
             data, key, columns | how, others, learner, loss, option or [], intercept, predictions, save, load, details, json, quiet
         )
