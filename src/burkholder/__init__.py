@@ -70,13 +70,16 @@ _PUBLIC: dict[str, str] = {
     "combine": "functions",
     "compare": "confidence.compare",
     "discover": "discovery.search",
+    "equivalence": "lab.optimal",
     "feature_index": "streams.readers",
+    "forced": "lab.optimal",
     "inequality": "lab.inequalities",
     "load": "storage",
     "matrix_square": "lab.matrix_square",
     "merge": "learning.merging",
     "minimum": "functions",
     "open_reader": "streams.readers",
+    "optimal": "lab.optimal",
     "read": "streams.readers",
     "save": "storage",
     "sharp": "lab.sharp",
@@ -138,6 +141,9 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight
+    from burkholder.lab.optimal import equivalence as equivalence
+    from burkholder.lab.optimal import forced as forced
+    from burkholder.lab.optimal import optimal as optimal
     from burkholder.lab.sharp import sharp as sharp
     from burkholder.lab.verdicts import Report as Report
     from burkholder.lab.verdicts import Verdict as Verdict

@@ -66,3 +66,23 @@ def _smoothness(axes: Any, found: SharpConstant) -> None:
     axes.plot(angles[:, 0], ratio.max(axis=1), label="needed at x = (cos φ, sin φ)", color="C1")
     axes.axhline(found.constant, color="C0", label="certified C")
     axes.set_xlabel("φ")
+
+
+def optimal(found: Any, path: str | Path | None = None) -> Any:
+    """U_t and V over the first coordinate of Σδx, at the states a finite game reaches. Returns the figure."""
+    figure = _figure()
+    axes = figure.add_subplot()
+    times = sorted({0, found.rounds // 4, found.rounds // 2, (3 * found.rounds) // 4, found.rounds})
+    for colour, t in enumerate(times[1:]):
+        states = np.asarray(found.table.levels[t].states[:, 1], float)  # τ begins with Σδŷ, then Σδx
+        order = np.argsort(states, kind="stable")
+        axes.plot(
+            states[order], np.asarray(found.table.values[t], float)[order], ".-", ms=3, lw=0.7, color=f"C{colour}", label=f"U, t = {t}"
+        )
+        axes.plot(states[order], np.asarray(found.table.targets[t], float)[order], ".", ms=2, color=f"C{colour}", alpha=0.4)
+    axes.set_xlabel("Σδx (first coordinate); V in the same colour, paler")
+    axes.set_title(str(found), fontsize=9)
+    axes.legend(frameon=False)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
