@@ -165,3 +165,52 @@ def test_the_general_strategy_learns_with_its_stated_error(solver):
         "square-function", loss="absolute", bound=1.0, strategy="general", seed=7, strategy_options={"grid": 9, "solver": solver}
     ).run(X, y, trace=1)
     assert np.array_equal(run.predictions, again.predictions)
+
+
+class _Stated(PlainFunction):
+    """½(Σδx)² − ½Σx² without declared structure, and how steep it is: ∂/∂ŷ = δ, ∂/∂δ = ŷ + (g + δx)x."""
+
+    def __init__(self):
+        plain = _square()
+        super().__init__("stated", zero=plain.zero, statistic=plain.statistic, value=plain.value)
+
+    def steepness(self, tau, x, bound):
+        return self.lipschitz, bound + float(np.max(np.abs(tau[1]) @ np.abs(x))) + float(x @ x)
+
+
+def test_a_grid_asked_for_by_precision_states_an_error_that_holds():
+    """ε₁ gives the grid; the mixture, tried against far more answers than it was made for, stays below U(ζ) + error."""
+    rng = np.random.default_rng(2)
+    for spacing in (0.5, 0.1, 0.02):
+        strategy = General(_Stated(), losses.Huber(threshold=0.5), 1.0, spacing=spacing, solver="lp")
+        assert strategy.bounded and len(strategy.plays) == math.ceil(2.0 / spacing) + 1
+        for _ in range(10):
+            tau = (np.zeros(()), rng.standard_normal(1), np.array(3.0))
+            x = rng.uniform(-1, 1, 1)
+            drawn = strategy.distribution(tau, x)
+            table = payoffs(strategy.function, tau, x, strategy.loss, strategy.plays, np.linspace(-1, 1, 997))
+            assert np.max(drawn.chances @ table) <= float(strategy.function.value(tau)) + drawn.error
+    coarse, fine = (General(_Stated(), losses.Huber(threshold=0.5), 1.0, spacing=s).distribution(tau, x).error for s in (0.5, 0.02))
+    assert fine < 0.1 * coarse
+
+
+def test_an_error_read_off_the_grid_is_called_an_estimate():
+    assert not General(_square(), losses.Huber(threshold=0.5), 1.0).bounded
+    assert General(_square(("sign-flip",)), losses.Huber(threshold=0.5), 1.0).bounded
+    assert not Convex(_square(), losses.Huber(threshold=0.5), 1.0).bounded
+    assert Convex(_square(), losses.Absolute(), 1.0).bounded
+
+
+@pytest.mark.parametrize("solver", ["mirror-descent", "mirror-prox"])
+def test_a_precision_is_reached(solver):
+    from burkholder.strategies.game import solved
+
+    table = np.random.default_rng(1).standard_normal((15, 9))
+    loose, tight = SOLVERS[solver](table).gap, solved(table, solver, 0.02).gap
+    assert tight <= 0.02 and tight <= loose
+
+
+@pytest.mark.parametrize("options", [{"spacing": 0.0}, {"spacing": 1e-9}, {"precision": -1.0}, {"precision": float("inf")}])
+def test_absurd_precisions_are_refused(options):
+    with pytest.raises(BadInput):
+        General(_square(), losses.Absolute(), 1.0, **options)

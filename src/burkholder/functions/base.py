@@ -135,6 +135,14 @@ class BurkholderFunction:
         """A rule of the function's own, already within [-bound, bound]."""
         raise NotImplementedError
 
+    def steepness(self, tau: Tau, x: np.ndarray, bound: float) -> tuple[float, float] | None:
+        """How fast U(τ + T(x, ŷ, δ)) can change with ŷ and with δ, over |ŷ| ≤ bound and |δ| ≤ L.
+
+        Two bounds, for strategies that play on a grid without sign-flip or tangent structure; None where none are known,
+        and then what the grid costs is an estimate.
+        """
+        return None
+
     # --- for verification: where the properties must hold -------------------------------------------------
     def points(self, rng: np.random.Generator, count: int, dim: int) -> tuple[Tau, np.ndarray]:
         """States and features of many scales at which 2° and 3° are to be searched.

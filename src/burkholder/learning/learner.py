@@ -265,7 +265,8 @@ class Learner(OnlineLearner):
         if self.strategy.randomised or self.function.in_expectation:
             notes.append("the promise holds in expectation over the learner's own coins; realised and corrected regret hold on this path")
         if book[ledger.ERROR] > 0.0:
-            notes.append(f"the strategy's grid and solver may have cost {book[ledger.ERROR]:.6g}, included")
+            kind = "" if self.strategy.bounded else " (read off the grid: an estimate, since the function states no `steepness`)"
+            notes.append(f"the strategy's grid and solver may have cost {book[ledger.ERROR]:.6g}, included{kind}")
         if self.detected:
             notes.append("the strategy rests on structure found by sampling, which is not a proof")
         if not self.loss.compiled:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.functions.base import BurkholderFunction, Tau
-from burkholder.strategies.general import labels, payoffs
+from burkholder.functions.base import SIGN_FLIP, BurkholderFunction, Tau
+from burkholder.strategies.general import label_error, labels, payoffs, states_steepness
 
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -24,7 +25,15 @@ class Convex:
         if not math.isfinite(bound):
             raise BadInput("bound", bound, "the convex strategy searches an interval: give a finite bound")
         self.function, self.loss, self.bound, self.tolerance = function, loss, bound, tolerance
-        self.answers = labels(loss, bound, np.linspace(-bound, bound, 33))
+        grid = np.linspace(-bound, bound, 33)
+        ends = SIGN_FLIP in function.structure and not losses.is_classification(loss)
+        self.answers = np.array([-bound, bound]) if ends else labels(loss, bound, grid)
+        self.spacing = 0.5 * float(grid[1] - grid[0])
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the stated errors are bounds; where they are not, they are read off the grid."""
+        return label_error(self.function, self.loss, 0.0, None) == 0.0 or states_steepness(self.function, self.loss)
 
     def _worst(self, tau: Tau, x: np.ndarray, yhat: float) -> float:
         # a kink at y = ŷ hides between answers: offer the answer ŷ itself as well
@@ -44,7 +53,17 @@ class Convex:
                 low, left, at_left = left, right, at_right
                 right = low + _GOLDEN * (high - low)
                 at_right = self._worst(tau, x, right)
-        return 0.5 * (low + high), self.function.lipschitz * (high - low)
+        play = 0.5 * (low + high)
+        return play, self._error(tau, x, play, high - low)
+
+    def _error(self, tau: Tau, x: np.ndarray, play: float, width: float) -> float:
+        """What the last interval and answers between the grid's may cost."""
+        stated = self.function.steepness(tau, x, self.bound)
+        between = label_error(self.function, self.loss, self.spacing, None if stated is None else stated[1])
+        if between is None:
+            rises = payoffs(self.function, tau, x, self.loss, np.array([play]), self.answers)
+            between = 0.5 * float(np.max(np.abs(np.diff(rises, axis=1))))
+        return (self.function.lipschitz if stated is None else stated[0]) * width + between
 
 
 class SignFlip:
@@ -52,6 +71,7 @@ class SignFlip:
 
     name = "sign-flip"
     randomised = False
+    bounded = True
 
     def __init__(self, function: BurkholderFunction, loss: Any, bound: float) -> None:
         self.function = function
@@ -65,6 +85,7 @@ class Tangent:
 
     name = "tangent"
     randomised = False
+    bounded = True
 
     def __init__(self, function: BurkholderFunction, loss: Any, bound: float) -> None:
         self.function = function
@@ -78,6 +99,7 @@ class Closed:
 
     name = "closed-form"
     randomised = False
+    bounded = True
 
     def __init__(self, function: BurkholderFunction, loss: Any, bound: float) -> None:
         self.function, self.bound = function, bound
