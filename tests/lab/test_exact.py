@@ -243,7 +243,40 @@ WITH_PROOFS = (
     "experts",
     "zigzag",
     "zigzag-3",
+    "zigzag-1.5",
+    "parameter-free",
 )
+
+
+@pytest.mark.parametrize(("unit", "size", "holds"), [(1.0, 1.0, True), (2.0, 1.5, True), (1.0, 1.001, False), (1.0, math.inf, False)])
+def test_features_longer_than_the_unit_have_no_proof(unit, size, holds) -> None:
+    from burkholder.potentials import Anytime
+
+    function = functions.Linear("mine", Anytime(scale=1.0, unit=unit), "l2", "count", 1.0, size)
+    found = proofs(function)
+    assert (bool(found) and all(verdict.proved for verdict in found)) == holds
+    if not holds and math.isfinite(size):  # and indeed: one step of that length from the start raises the mean
+        far = functions.Linear("mine", Anytime(scale=1.0, unit=unit / 2), "l2", "count", 1.0, size)
+        after = far.value((np.zeros(()), np.array([1.0]), np.array(1.0)))
+        assert float(after) > 0 and proofs(far) == []
+
+
+@pytest.mark.parametrize("p", [1.05, 1.3, 1.9, 2.5, 6.5, 9.0])
+def test_touching_is_what_the_formula_does(p) -> None:
+    """The argument's three steps, looked at in high precision: ψ ≥ 0, with its only zero inside at t₀."""
+    import mpmath as mp
+
+    function = functions.ZigZag(p=p)
+    beta, alpha = mp.mpf(function.beta), mp.mpf(function.alpha)
+
+    def psi(t):
+        return alpha * ((1 + beta) * t - beta) - t**p + beta**p * (1 - t) ** p
+
+    contact = beta / (1 + beta)
+    scale = max(1, beta**p)
+    assert zigzag.touches(p).proved
+    assert all(psi(mp.mpf(k) / 997) >= -scale * mp.mpf(10) ** -12 for k in range(998))
+    assert abs(psi(contact)) <= scale * mp.mpf(10) ** -13 < psi(contact * mp.mpf("0.9")) and psi((1 + contact) / 2) > 0
 
 
 @pytest.mark.parametrize("name", WITH_PROOFS)
@@ -261,7 +294,10 @@ def test_proofs_follow_the_constants_of_the_function_they_are_given() -> None:
     said = {verdict.claim: verdict for verdict in proofs(curved)}
     assert said["3'"].refuted and "closed-form" not in said
     assert all(verdict.proved for verdict in proofs(functions.StronglyConvex(curvature=0.3, lipschitz=0.7)))
-    assert proofs(functions.ZigZag(p=1.5)) == []
+    other = functions.ZigZag(p=1.5)
+    assert all(verdict.proved for verdict in proofs(other))
+    other.alpha *= 1.0001  # for p that are no whole numbers the defined constants alone have a proof
+    assert proofs(other) == []
     bent = functions.ZigZag(p=3.0)
     bent.beta *= 0.95
     assert any(verdict.refuted for verdict in proofs(bent))

@@ -35,7 +35,9 @@ def test_the_papers_decoupled_inequality_has_the_bracket_that_is_proved() -> Non
     answer = sharp("one-sided-decoupled-4")
     assert answer.proved and answer.known is None
     assert answer.upper == 25.0 and answer.upper_end.parameters["a"] == "5/2"
-    assert 9.898 < answer.lower < (3 + 6**0.5) ** 2 / 3
+    h2, root = 2**0.5 - 1, 2**0.25
+    walk = (h2**0.5 * (2 - root) / (root - 1)) ** 4 / (2 * (3 - 2 * h2**2))  # what the walk tends to
+    assert walk - 1e-8 < answer.lower < walk == pytest.approx(10.8878157825)
     assert "not known" in str(answer)
 
 
@@ -81,3 +83,26 @@ def test_the_catalogues_inequality_is_stated_with_a_constant_that_holds() -> Non
     for name in ("square-function", "square-function-coordinates", "square-function-l4"):
         stated = float(inequality(name).statement.split("≤ ")[1].split("·")[0])
         assert NU <= stated < NU + 1e-5
+
+
+@pytest.mark.parametrize("steps", [1, 7, 200])
+def test_the_walk_of_the_papers_inequality_step_by_step(steps: int) -> None:
+    """E f⁴ ÷ E g⁴ summed along the walk, g⁴ over all signs e' for a short one, against the closed form."""
+    import itertools
+
+    from burkholder.lab.sharp.one_sided import lower
+
+    h, root = (2**0.5 - 1) ** 0.5, 2**0.25
+    r = h / (root - 1)
+    last = (11 - (121 - (r * r - 1) * (11 * r * r - 121)) ** 0.5) / (r * r - 1)
+    x = s = q = above = below = 0.0
+    for k in range(12 + steps):
+        step = 1.0 if k < 11 else last if k == 11 else h * s**0.5
+        s, q = s + step**2, q + step**4
+        above, below = above + 0.5 ** (k + 1) * (x - step) ** 4, below + 0.5 ** (k + 1) * (3 * s * s - 2 * q)
+        x += step
+    above, below = above + 0.5 ** (12 + steps) * x**4, below + 0.5 ** (12 + steps) * (3 * s * s - 2 * q)
+    assert lower(steps).quoted == pytest.approx(above / below, rel=1e-9)
+    v = [1.0, 1.0, 0.7, 2.0]
+    fourth = sum(sum(e * a for e, a in zip(signs, v)) ** 4 for signs in itertools.product([1, -1], repeat=4)) / 16
+    assert fourth == pytest.approx(3 * sum(a**2 for a in v) ** 2 - 2 * sum(a**4 for a in v))

@@ -7,18 +7,20 @@ grows by δ²‖x‖²): the tangent majorant gives 3° and the tangent rule. In
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Coordinates, Euclidean, PNorm
 from burkholder.lab.claims import STATEMENTS
-from burkholder.lab.exact import adaptive, davis, smoothness, square
+from burkholder.lab.exact import adaptive, davis, lemmas, smoothness, square
 from burkholder.lab.exact.consequences import follows, settled, starts
 from burkholder.lab.exact.reals import z3
 from burkholder.lab.verdicts import Status, Verdict
-from burkholder.potentials import NU, Adaptive, DavisWang, Quadratic, SquareRoot
+from burkholder.potentials import NU, Adaptive, Anytime, DavisWang, Quadratic, SquareRoot
 
 SPACES = "every dimension, all scales"
 BALL = "‖w‖ ≤ R (|w_i| ≤ R per coordinate), every dimension, all τ"
@@ -31,7 +33,7 @@ def prove(function: Linear) -> list[Verdict]:
         return []
     found = path(function)
     by_claim = {verdict.claim: verdict for verdict in found if verdict.proved}
-    if function.clock == "square" and {"3'", "convex"} <= set(by_claim):
+    if function.clock != "gradient" and {"3'", "convex"} <= set(by_claim):
         found += follows(
             "sign-flip",
             "ŷ makes both ends of the chord equal to the mean over ±L, and F lies below its chord",
@@ -47,7 +49,8 @@ def prove(function: Linear) -> list[Verdict]:
 
 def _scales(potential: Any) -> tuple[float, ...]:
     """The constants of U: with a negative factor every inequality would turn round."""
-    return tuple(tuple.__iter__(potential))
+    numbers = tuple(tuple.__iter__(potential))
+    return numbers[:2] if type(potential) is Anytime else numbers  # its third is an offset, and no factor
 
 
 def _square(function: Linear) -> list[Verdict]:
@@ -97,6 +100,34 @@ def _adaptive(function: Linear) -> list[Verdict]:
     return [_zero(function), _itself(), step, convex, adaptive.promise()]
 
 
+def _anytime(function: Linear) -> list[Verdict]:
+    """thm:param_free, repaired: F_t = exp(‖g‖²/2t − ½H_t), in units where L·X = 1 (‖d‖ ≤ 1).
+
+    E exp(‖g+εd‖²/2t) ≤ exp((‖g‖²+1)/2t)·cosh(⟨g,d⟩/t) ≤ exp(‖g‖²/2·(1/t + 1/t²) + 1/2t), and 1/t + 1/t² ≤ 1/(t−1); at t = 1 it is g = 0.
+    H_t − H_{t−1} = 1/t pays for the rest. The promise is that of `adaptive`, with D = t and κ√v replaced by e^{−H_t/2}.
+    """
+    held = (function.lipschitz, function.feature_bound)
+    if not all(type(number) is float and 0.0 < number < math.inf for number in held):
+        return []
+    if function.potential.offset != 0 or Fraction(function.potential.unit) < Fraction(held[0]) * Fraction(held[1]):
+        return []  # ‖d‖ ≤ 1 is what the step rests on
+    t, G, u = z3().Reals("t G u")
+    step = settled(
+        "3'",
+        "‖x‖ ≤ X, every inner-product space, every t ≥ 1 (at t = 1 before it g = 0)",
+        f"with {lemmas.COSH}",
+        {"exponent": [t > 1, G >= 0, G * (1 / t + 1 / (t * t)) > G / (t - 1)], "first": [t == 1, G == 0, G / 2 * (1 / t + 1) > 0]},
+        holds=lemmas.hyperbolic("1/2"),
+    )
+    convex = settled(
+        "convex",
+        SPACES,
+        "exp(g²/2t) rises in g and has the second derivative (1/t + g²/t²)·exp(g²/2t)",
+        {"curved down": [t > 0, 1 / t + u * u / (t * t) < 0]},
+    )
+    return [_zero(function), _itself(), step, convex, adaptive.promise()]
+
+
 def _quadratic(function: Linear) -> list[Verdict]:
     c, norm = function.geometry.smoothness, type(function.geometry) is PNorm
     G, D, p, u, k = z3().Reals("G D p u k")
@@ -142,6 +173,7 @@ PATHS: dict[tuple[type, type, str], Path] = {
     **{(SquareRoot, shape, clock): _square for shape in (Euclidean, Coordinates) for clock in ("square", "gradient")},
     **{(DavisWang, shape, "square"): _davis for shape in (Euclidean, Coordinates)},
     **{(Adaptive, shape, "square"): _adaptive for shape in (Euclidean, Coordinates)},
+    (Anytime, Euclidean, "count"): _anytime,
     **{(Quadratic, shape, clock): _quadratic for shape in (Euclidean, Coordinates) for clock in ("square", "gradient")},
     **{(Quadratic, PNorm, clock): lambda f: _quadratic(f) if f.geometry.p == 4 else [] for clock in ("square", "gradient")},
 }

@@ -15,15 +15,15 @@ from burkholder.functions import seal
 from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.linear import Linear
-from burkholder.functions.parameter_free import AdaptiveParameterFree
+from burkholder.functions.parameter_free import AdaptiveParameterFree, ParameterFree
 from burkholder.functions.smoothness import Smoothness
 from burkholder.functions.square_function import SquareFunction
 from burkholder.functions.strongly_convex import StronglyConvex
 from burkholder.functions.zigzag import ZigZag
 from burkholder.geometries import Coordinates, Euclidean, PNorm
-from burkholder.potentials import Adaptive, DavisWang, Quadratic, SquareRoot
+from burkholder.potentials import Adaptive, Anytime, DavisWang, Quadratic, SquareRoot
 
-RECORDS = (SquareRoot, DavisWang, Adaptive, Quadratic, Coordinates, Euclidean, PNorm)
+RECORDS = (SquareRoot, DavisWang, Adaptive, Anytime, Quadratic, Coordinates, Euclidean, PNorm)
 WORDS = ("name", "options")  # what no formula reads
 
 
@@ -33,7 +33,7 @@ def _linear(f: Any) -> BurkholderFunction:
 
 # class -> the same function, built anew from the constants that the object holds; constants that the proof reads itself
 BUILT: dict[type, tuple[Callable[[Any], BurkholderFunction], tuple[str, ...]]] = {
-    **dict.fromkeys((Linear, SquareFunction, AdaptiveParameterFree, Smoothness), (_linear, ())),
+    **dict.fromkeys((Linear, SquareFunction, AdaptiveParameterFree, ParameterFree, Smoothness), (_linear, ())),
     StronglyConvex: (lambda f: StronglyConvex(f.ridge, f.curvature, f.lipschitz, f.constant), ()),
     ExpertAdvice: (lambda f: ExpertAdvice(f.rate, None, None, f.feature_bound, f.second_order, f.lipschitz), ()),
     ZigZag: (lambda f: ZigZag(f.p, f.radius, f.unit, f.lipschitz), ("alpha", "beta")),

@@ -1,4 +1,4 @@
-"""Burkholder's U_p for martingale transforms, p ≥ 2: zigzag concavity and U_p ≥ V, exactly.
+"""Burkholder's U_p for martingale transforms, p > 1: zigzag concavity and U_p ≥ V, exactly.
 
 On the quadrant x, y ≥ 0, with w = x+y and n = p−1, U = α·(x − βy)·wⁿ. Along x+h, y−h the sum w stands still and U is
 affine. Along x+h, y+h
@@ -7,7 +7,14 @@ affine. Along x+h, y+h
 
 so U is concave there when the bracket is ≤ 0 on the quadrant. Across the axes it is concave when its slopes point the
 right way: U_x(0,y) ≤ 0, that is βn ≥ 1, and U_y(x,0) ≤ 0, that is β ≥ n. All of it is linear in x and y, for every real
-p. U ≥ V = x^p − β^p·y^p is homogeneous: y = 1 leaves one polynomial in x (for whole p), y = 0 leaves α ≥ 1.
+p. U ≥ V = x^p − β^p·y^p is homogeneous: y = 1 leaves one polynomial in x (for whole p), y = 0 leaves α ≥ 1. For other p,
+on x + y = 1 with t = x the difference is
+
+    ψ(t) = α((1+β)t − β) − t^p + β^p(1−t)^p,   ψ″ ≥ 0 exactly where (t/(1−t))^{p−2} ≤ β^p.
+
+At t₀ = β/(1+β), where V = 0, ψ = 0 and, with the true α = p·t₀^{p−1}, ψ′ = 0; t₀ lies where ψ is convex, as β ≥ 1. So ψ ≥ 0 there, and
+on the rest, where ψ is concave and which ends at t = 1 (p > 2) or at t = 0 (p < 2), it is enough that ψ ≥ 0 at that end: α ≥ 1, or
+β^p ≥ αβ.
 """
 
 from __future__ import annotations
@@ -27,13 +34,19 @@ ARITHMETIC = "z3, exact real algebra"
 
 
 def prove(function: ZigZag) -> list[Verdict]:
-    """Every claim that `verify` examines, for whole p from 2 to 8 and the constants that the function holds."""
-    p, defined = int(function.p), ZigZag(p=function.p)
-    held = (function.alpha, function.beta)
-    if function.p != p or not 2 <= p <= 8 or not all(type(number) is float and 0 < number < math.inf for number in held):
+    """Every claim that `verify` examines, for the constants that the function holds: any of them for whole p from 2 to 8, the
+    defined ones for every other p."""
+    defined, held = ZigZag(p=function.p), (function.alpha, function.beta)
+    if not all(type(number) is float and 0 < number < math.inf for number in held):
         return []
     alpha, beta = ((None if given == known else given) for given, known in ((function.alpha, defined.alpha), (function.beta, defined.beta)))
-    above, bent, promise = majorises(p, alpha, beta), concave(p, beta), young(p)
+    if function.p == int(function.p) and 2 <= function.p <= 8:
+        p = int(function.p)
+        above, bent, promise = majorises(p, alpha, beta), concave(p, beta), young(p)
+    elif alpha is None and beta is None:
+        above, bent, promise = touches(function.p), concave(function.p), bernoulli(function.p)
+    else:
+        return []
     found = [starts(function, "U_p(0,0) = 0"), above, bent]
     if bent.proved and beta is None:
         # the first gradient sets the unit: there |X| = |Y|, where U_p ≤ 0 as β ≥ 1, and the rule plays 0
@@ -74,10 +87,13 @@ def concave(p: Number, beta: Number | None = None) -> Verdict:
     ('proved', 'refuted')
     """
     started = time.perf_counter()
-    power, b = rational(p), rational(p) - 1 if beta is None else rational(beta)
-    if power < 2 or b <= 0:
-        raise BadInput("p, beta", (str(power), str(b)), "give p ≥ 2 and β > 0")
+    power = rational(p)
+    if power <= 1:
+        raise BadInput("p", str(power), "give p > 1")
     n = power - 1
+    b = max(n, 1 / n) if beta is None else rational(beta)
+    if b <= 0:
+        raise BadInput("beta", str(b), "give β > 0")
     solver = z3()
     x, y = solver.Reals("x y")
     beta_, n_ = constant(b), constant(n)
@@ -96,6 +112,46 @@ def concave(p: Number, beta: Number | None = None) -> Verdict:
     witness = _step(b, n, point) if outcome == "found" and point is not None else None
     status = Status.of(outcome == "none", witness)
     return Verdict("3", status, statement, "all x, y", ARITHMETIC, witness, seconds=time.perf_counter() - started)
+
+
+def touches(p: Number) -> Verdict:
+    """U_p(x,y) ≥ |x|^p − β^p·|y|^p for any p > 1 and the defined α and β: the argument of ψ, its one number in a ball.
+
+    >>> touches(1.5).status.value, touches("7/3").status.value, touches("1.01").status.value
+    ('proved', 'proved', 'proved')
+    """
+    started = time.perf_counter()
+    power = rational(p)
+    if power <= 1:
+        raise BadInput("p", str(power), "give p > 1")
+    n = power - 1
+    b, contact = max(n, 1 / n), max(n / power, 1 / power)  # β, and t₀ = 1 − 1/p* = β/(1+β)
+    alpha = ball(power) * ball(contact) ** ball(n)
+    end = alpha - 1 if power >= 2 else ball(b) ** ball(n) - alpha
+    # ψ is convex up to (p > 2) or from (p < 2) t/(1−t) = β^{p/(p−2)}; t₀/(1−t₀) = β is on that side of it, as β ≥ 1
+    holds = b >= 1 and contact == b / (1 + b) and bool(end >= 0)
+    return Verdict(
+        "2",
+        Status.of(holds),
+        f"U_p ≥ |x|^p − β^p·|y|^p, p = {shown(p)}, α = p(1−1/p*)^(p−1), β = p*−1",
+        "all x, y",
+        "ball arithmetic for the value at one end, algebra for the rest",
+        seconds=time.perf_counter() - started,
+        note="convex with a double zero where V = 0, concave beyond, and not below 0 at the end",
+    )
+
+
+def bernoulli(p: Number) -> Verdict:
+    """A(w): ⟨w,X⟩ ≤ R‖X‖ (Hölder) and t ≤ (t^p + p−1)/p for t ≥ 0: t^p is convex for p > 1, and this is its tangent at t = 1."""
+    power = rational(p)
+    return Verdict(
+        "regret",
+        Status.of(power * (power - 1) > 0),
+        STATEMENTS["regret"],
+        "‖w‖_{p/(p−1)} ≤ R, one stretch (frozen = spent = 0)",
+        "the sign of p(p−1)t^{p−2}",
+        note="Hölder, and t ≤ (t^p + p − 1)/p: a convex function lies above its tangent",
+    )
 
 
 def majorises(p: int, alpha: Number | None = None, beta: Number | None = None) -> Verdict:

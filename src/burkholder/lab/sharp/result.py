@@ -145,7 +145,7 @@ def _lower(problem: Problem, upper: UpperEnd) -> LowerEnd:
 def _one_sided(problem: Problem, began: float) -> SharpConstant:
     near = one_sided.estimate()
     upper = one_sided.upper(near)
-    lower = one_sided.lower(sharp("square-function-4-dyadic").lower_end)
+    lower = one_sided.lower()
     return SharpConstant(
         problem.name,
         problem.statement,
