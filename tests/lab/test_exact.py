@@ -245,6 +245,9 @@ WITH_PROOFS = (
     "zigzag-3",
     "zigzag-1.5",
     "parameter-free",
+    "combination",
+    "minimum",
+    "softmax",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from burkholder.functions.algebra import Combination, Minimum, Softmax
 from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.strongly_convex import StronglyConvex
@@ -22,8 +23,11 @@ def proofs(function: BurkholderFunction) -> list[Verdict]:
     """
     if objection(function) is not None:
         return []
-    from burkholder.lab.exact import experts, linear, strongly_convex, zigzag
+    from burkholder.lab.exact import algebra, experts, linear, strongly_convex, zigzag
 
+    if type(function) in (Combination, Minimum, Softmax):
+        known = [{verdict.claim: verdict for verdict in proofs(member) if verdict.proved} for member in function.members]  # type: ignore[attr-defined]
+        return algebra.prove(function, known)  # type: ignore[arg-type]
     prove: dict[type, Callable[[Any], list[Verdict]]] = {
         ZigZag: zigzag.prove,
         StronglyConvex: strongly_convex.prove,

@@ -11,7 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from burkholder.functions import seal
+from burkholder.functions.algebra import Combination, Minimum, Softmax
 from burkholder.functions.base import BurkholderFunction
 from burkholder.functions.experts import ExpertAdvice
 from burkholder.functions.linear import Linear
@@ -37,6 +40,9 @@ BUILT: dict[type, tuple[Callable[[Any], BurkholderFunction], tuple[str, ...]]] =
     StronglyConvex: (lambda f: StronglyConvex(f.ridge, f.curvature, f.lipschitz, f.constant), ()),
     ExpertAdvice: (lambda f: ExpertAdvice(f.rate, None, None, f.feature_bound, f.second_order, f.lipschitz), ()),
     ZigZag: (lambda f: ZigZag(f.p, f.radius, f.unit, f.lipschitz), ("alpha", "beta")),
+    Combination: (lambda f: Combination(f.members, f.weights.tolist()), ()),
+    Minimum: (lambda f: Minimum(f.members), ()),
+    Softmax: (lambda f: Softmax(f.members, f.rate), ()),
 }
 
 
@@ -68,9 +74,20 @@ def objection(function: Any) -> str | None:
     except Exception as trouble:  # what the constructor refuses has no proof
         return f"no {kind.__name__} has these constants: {trouble}"
     for name in sorted({*own, *again} - {*WORDS, *read}):
-        if name not in own or name not in again or type(own[name]) is not type(again[name]) or own[name] != again[name]:
+        if name not in own or name not in again or not _same(own[name], again[name]):
             return f"{name} of this object is not what {kind.__name__} gives it"
     return None
+
+
+def _same(held: Any, built: Any) -> bool:
+    """Equal constants of one type; of members, the very same objects (each was looked at by itself)."""
+    if type(held) is not type(built):
+        return False
+    if type(held) is np.ndarray:
+        return held.dtype == built.dtype and held.shape == built.shape and held.tobytes() == built.tobytes()
+    if type(held) is tuple:
+        return len(held) == len(built) and all(mine is its for mine, its in zip(held, built))
+    return bool(held == built)
 
 
 def _is(kind: type, *kinds: type) -> bool:
@@ -82,6 +99,10 @@ def _plain(value: Any) -> bool:
     kind = type(value)
     if kind is float:
         return not math.isnan(value)
+    if kind is np.ndarray:
+        return value.dtype in (np.dtype(float), np.dtype(np.int64)) and bool(np.isfinite(value).all())
+    if kind is tuple:  # members of a combination
+        return all(objection(member) is None for member in value)
     if kind is frozenset:
         return all(type(part) is str for part in value)
     if _is(kind, *RECORDS):
