@@ -83,6 +83,7 @@ _PUBLIC: dict[str, str] = {
     "read": "streams.readers",
     "save": "storage",
     "sharp": "lab.sharp",
+    "smoothest": "lab.smoothest",
     "softmax": "functions",
     "suggest": "discovery.statistics",
     "tight": "lab.necessary",
@@ -145,6 +146,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.lab.optimal import forced as forced
     from burkholder.lab.optimal import optimal as optimal
     from burkholder.lab.sharp import sharp as sharp
+    from burkholder.lab.smoothest import smoothest as smoothest
     from burkholder.lab.verdicts import Report as Report
     from burkholder.lab.verdicts import Verdict as Verdict
     from burkholder.lab.verdicts import Witness as Witness
