@@ -11,7 +11,7 @@ from burkholder.auto import softmax
 from burkholder.auto import state as slots
 from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
-from burkholder.auto.nonlinear_schema import check_nonlinear, scalar_limits
+from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
@@ -179,22 +179,17 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("stat: heights that are not 1 over their inverses", _heights),
             ("full_variance: not the diagonal of the covariance", _variances),
             ("full_p: no covariance", _positive),
-            ("stack_p: no covariance", _covariance),
+            ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
 
 
 def _whole(scalars: np.ndarray) -> bool:
-    counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
-    return bool((counts == np.floor(counts)).all())
-
-
-def _covariance(arrays: Any) -> bool:
-    """|P_ij| is at most √(P_ii·P_jj), with room for rounding."""
-    found = arrays["stack_p"]
-    spread = np.sqrt(np.maximum(np.diagonal(found, axis1=-2, axis2=-1), 0.0))
-    return bool((np.abs(found) <= 2.0 * spread[..., :, None] * spread[..., None, :] + 1e-6).all())
+    counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON, slots.LABELS]]
+    labels, squares = scalars[:, slots.LABELS], scalars[:, slots.LABEL_SQUARES]
+    seen = (labels <= scalars[:, slots.ROUNDS]) & ((labels > 0.0) | (squares == 0.0))
+    return bool((counts == np.floor(counts)).all() and seen.all())
 
 
 def _shares(arrays: Any) -> bool:
