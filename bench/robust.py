@@ -1,6 +1,6 @@
 """Spoiled files, by the hundred thousand: nothing crashes, nothing hangs, nothing asks for memory the file does not have.
 
-    python bench/robust.py [--models 100000] [--lines 1000000] [--seed 0] [--few]
+    python bench/robust.py [--models 100000] [--lines 1000000] [--seed 0] [--start 0] [--few]
 
 Each case is made from its number alone and runs in a child process under a limit of memory: what it had plus twice the
 file plus a fixed allowance. A case that ends the child, or takes more than five seconds of the processor, is listed by its
@@ -53,12 +53,13 @@ def _say(*words: Any) -> None:
 
 
 def model(number: int, seed: int, made: dict[str, Any]) -> tuple[str, bytes]:
-    """Case `number`: (kind, file)."""
-    from robust_models import spoil
+    """Case `number`: (which model, file)."""
+    from robust_spoil import spoil
 
     rng = random.Random(f"model {seed} {number}")
-    kind = rng.choice(list(made))
-    return kind, spoil(rng, made[kind][0])
+    kind = rng.choice(list(dict.fromkeys(name.partition(",")[0] for name in made)))  # each kind as often as any other
+    name = rng.choice([name for name in made if name.partition(",")[0] == kind])
+    return name, spoil(rng, made[name][0])
 
 
 def _models(seed: int, few: bool) -> Case:
@@ -232,12 +233,13 @@ def main() -> None:
     options.add_argument("--models", type=int, default=100_000)
     options.add_argument("--lines", type=int, default=1_000_000)
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--start", type=int, default=0, help="the number of the first case, to go through them in parts")
     options.add_argument("--few", action="store_true", help="fewer kinds of learner, for a quick look")
     given = options.parse_args()
     bad = 0
     for what, cases in (("lines", -(-given.lines // LINES)), ("models", given.models)):
         began = time.monotonic()
-        counts, found = survey(what, cases, given.seed, given.few)
+        counts, found = survey(what, cases, given.seed, given.few, given.start)
         shown = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.most_common())
         unit = f"{cases * LINES:,} lines in {cases:,} files" if what == "lines" else f"{cases:,} model files"
         print(f"{unit}: {shown}; {time.monotonic() - began:.0f} s", flush=True)

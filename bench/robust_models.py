@@ -1,11 +1,12 @@
-"""Model files to spoil: one of every kind of learner, and ways to change them with the checksum mended."""
+"""Model files to spoil: every kind that can be saved, each in states worth spoiling.
+
+`MODELS` says how the models of each kind in the registry are made: a kind without a line there cannot be surveyed, which is an error.
+"""
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import json
-import random
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,18 @@ from scipy.sparse import coo_matrix
 import burkholder as bk
 from burkholder import functions, storage
 from burkholder.auto import Auto, AutoMulticlass
-from burkholder.experts import Experts
+from burkholder.experts import METHODS, Experts
 from burkholder.learning.feature_maps import Parity
 from burkholder.matrix.completion import MatrixCompletion
 from burkholder.matrix.learner import MatrixLearner
-from burkholder.storage import container, tables
+from burkholder.storage import tables
 from burkholder.streams.readers.reading import Reading
-from robust_use import Use, learning, plays, predicting, revealing
+from robust_use import Use, interval, learning, plays, predicting, revealing
 
-START = container._START
-NUMBERS = (
-    0, 1, -1, 2, 3, 7, 63, 64, 65, 2**15, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, -(2**63), 10**9, 10**18,
-    0.5, -0.0, 1e-320, 1e-150, 1e150, 1e300, -1e300, 1.7e308, float("nan"), float("inf"), float("-inf"),
-)  # fmt: skip
-WORDS = (None, True, False, "", "a", "auto", "logistic", "squared", "<f8", [], {}, [1, 2], {"a": 1}, "x" * 1000)
+Made = tuple[bytes, Use]
+Maker = Callable[[], Made]
 
 
-# --- one of every kind ----------------------------------------------------------------------------------------------
 def _learner(name: str) -> tuple[bytes, Use]:
     entry = functions.CATALOGUE[name]
     dim = entry.dims[-1]
@@ -177,148 +173,135 @@ def _sets() -> tuple[bytes, Use]:
     return storage.pack(learner), Use(*steps, comparators=([0.5],))
 
 
-def seeds(few: bool = False) -> dict[str, tuple[bytes, Use]]:
-    """Every kind of learner in a state worth spoiling; `few` leaves out what compiles long."""
-    made: dict[str, tuple[bytes, Use]] = {"audit": _audit()}
-    chosen = ("adagrad", "strongly-convex", "mixture", "matrix") if few else functions.CATALOGUE
-    made |= {f"learner {name}": _learner(name) for name in chosen}
-    made |= {
-        f"experts {method}": _experts(method) for method in (("squint",) if few else ("huber-root", "ewa", "ml-poly", "boa", "squint"))
-    }
-    made["auto"] = _auto("logistic", True)
-    made["ratings"] = _ratings()
-    made["matrix"] = _matrix((4, 3), False, radius=1.0)
-    made["sets"] = _sets()
-    if few:
-        return made
-    made |= {"auto squared": _auto("squared", False), "auto absolute": _auto("absolute", True), "classes": _classes()}
-    made |= {"learner named": _named(), "learner parity": _named(features=Parity(2)), "learner general": _general(), "merged": _merged()}
-    made |= {"table": _of_table(lambda: bk.Learner("adaptive", loss="absolute")), "auto table": _of_table(lambda: Auto("absolute"))}
-    made |= {"auto sparse": _sparse(), "ratings fast": _ratings(fast=True)}
-    for rate in ("lowering", "doubling", "mixture"):
-        made[f"ratings {rate}"] = _ratings(strategy="sign-flip", rate=rate, radius=None if rate == "mixture" else 2.0)
-    made["matrix entries"] = _matrix((60, 50), True, radius=1.0)
-    made["matrix doubling"] = _matrix((60, 50), True, radius=1.0, rate="doubling")
-    made["matrix wide"] = _matrix((2040, 20), False, radius=1.0)
-    made["intervals"] = _bands(bk.Intervals, 0.8)
-    made["intervals around a column"] = _bands(bk.Intervals, 0.8, model=1)
-    made["quantiles"] = _bands(bk.Quantiles, (0.2, 0.6))
-    made["matrix tangent"] = _matrix((4, 3), False, radius=1.0, strategy="tangent")
-    return made
+def _quantiles() -> Made:
+    """Forecasts of points and of every level."""
+    learner, rng = Experts(quantiles=(0.1, 0.5, 0.9)), np.random.default_rng(7)
+    for t in range(8):
+        level = np.sort(rng.normal(size=3))
+        learner.update({"point": rng.normal(), "levels": level, "asleep": None if t % 2 else 0.5}, rng.normal())
+    learner.play({"levels": [0.0, 0.5, 1.0], "new": 0.5})
+    return storage.pack(learner), plays({"point": 0.5, "levels": [-1.0, 0.0, 1.0]}, 0.25)
 
 
-# --- ways to spoil a file ---------------------------------------------------------------------------------------------
-def opened(data: bytes) -> tuple[dict[str, Any], bytearray]:
-    """(header with its table, the bytes of the arrays)."""
-    _, _, _, words = START.unpack_from(data)
-    return json.loads(data[START.size : START.size + words]), bytearray(data[START.size + words : -32])
+def _opinions(loss: str, outcomes: int, odds: bool) -> Made:
+    learner, rng = bk.Probabilities(loss, odds=odds), np.random.default_rng(8)
+    rows = rng.dirichlet(np.ones(outcomes), size=(9, 2))
+    rows = 1.0 / (0.9 * rows + 0.05) if odds else rows
+    for t, row in enumerate(rows[:8]):
+        learner.update({"a": row[0], "b": None if t % 3 == 2 else row[1]}, t % outcomes)
+    learner.play({"b": rows[8, 0], "new": rows[8, 1]})
+    steps = (predicting({"a": rows[0, 0]}), learning({"a": rows[0, 0], "c": rows[1, 1]}, 0), revealing(1))
+    return storage.pack(learner), Use(*steps, comparators=("a",))
 
 
-def mended(header: Any, body: bytes) -> bytes:
-    """A whole file again: lengths and checksum are right."""
-    words = json.dumps(header, allow_nan=True).encode()
-    words += b" " * (-(START.size + len(words)) % 64)
-    whole = START.pack(container.MAGIC, container.SCHEMA, START.size + len(words) + len(body) + 32, len(words)) + words + bytes(body)
-    return whole + hashlib.sha256(whole).digest()
+def _keyed(learner: Any, labels: tuple[Any, ...], **options: Any) -> Made:
+    """Three keys, one of them only played."""
+    many, rng = bk.Keyed(learner, key="shop", **options), np.random.default_rng(9)
+    for t in range(12):
+        many.update({"shop": ("north", 7)[t % 2], "a": rng.normal(), "b": rng.normal()}, labels[t % len(labels)])
+    many.play({"shop": "north", "a": 1.0})
+    many.play({"shop": "new", "b": 1.0})
+    row, other = {"shop": "north", "a": 0.5, "b": -1.0}, {"shop": "later", "a": 0.25}
+    how = (lambda one: one.predict(row)) if isinstance(learner, AutoMulticlass) else predicting(row)
+    steps = (how, learning(row, labels[0]), learning(other, labels[-1]), revealing(labels[0]), revealing(labels[1]))
+    return storage.pack(many), Use(*steps)
 
 
-def _leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(leaf for key, item in items for leaf in _leaves(item, (*path, key)))]
+def _lanes(make: Callable[[], Any]) -> Made:
+    """Learners of two shards, merged, some rounds later."""
+    parts, rng = [make(), make()], np.random.default_rng(10)
+    for t in range(12):
+        parts[t % 2].update({"a": rng.normal(), "b": rng.normal()}, rng.normal())
+    whole = bk.Merged(parts)
+    for _ in range(3):
+        whole.update({"a": rng.normal(), "b": rng.normal()}, rng.normal())
+    whole.play({"a": 1.0, "b": 0.5})
+    return storage.pack(whole), plays({"a": 0.5, "b": -0.25}, 0.25)
 
 
-def _header(rng: random.Random, header: dict[str, Any], body: bytearray) -> tuple[Any, bytearray]:
-    """Change, remove, rename or double one thing in the header."""
-    changed = copy.deepcopy(header)
-    path = rng.choice(_leaves({key: part for key, part in changed.items() if key != "arrays"})[1:])
-    parent: Any = changed
-    for key in path[:-1]:
-        parent = parent[key]
-    how = rng.randrange(6)
-    if how == 0:
-        del parent[path[-1]]
-    elif how == 1 and isinstance(parent, dict):
-        parent[rng.choice(("x", "", str(path[-1]) + "_"))] = parent.pop(path[-1])
-    elif how == 2 and isinstance(parent, list):
-        parent.insert(rng.randrange(len(parent) + 1), copy.deepcopy(rng.choice(parent)))
-    elif how == 3 and type(parent[path[-1]]) in (int, float):
-        parent[path[-1]] = rng.choice((parent[path[-1]] + 1, -parent[path[-1]], float(parent[path[-1]]), str(parent[path[-1]])))
-    else:
-        parent[path[-1]] = copy.deepcopy(rng.choice(NUMBERS + WORDS))
-    return changed, body
+def _confidence(streams: Any, constant: bool) -> Made:
+    sequence, rng = bk.Confidence(-1.0, 3.0, 0.1, streams=streams, constant=constant), np.random.default_rng(11)
+    shape = sequence.state.shape[1:]
+    for _ in range(9):
+        sequence.update(rng.uniform(-1.0, 3.0, shape))
+    return storage.pack(sequence), Use(interval, learning(np.zeros(shape)), learning(np.full(shape, 3.0)), interval)
 
 
-def _table(rng: random.Random, header: dict[str, Any], body: bytearray) -> tuple[Any, bytearray]:
-    """Lie about an array: its name, type, shape or place."""
-    changed = copy.deepcopy(header)
-    entry = rng.choice(changed["arrays"])
-    how = rng.randrange(6)
-    if how == 0:
-        entry[0] = rng.choice(("x", entry[0] + "x", rng.choice(changed["arrays"])[0]))
-    elif how == 1:
-        entry[1] = rng.choice((*container.DTYPES, "O", ">f8", "<c16", "|S9"))
-    elif how == 2:
-        entry[2] = [rng.choice((0, 1, -1, 2**31, 2**62, 10**30, *entry[2])) for _ in range(rng.randrange(4))]
-    elif how == 3 and entry[2]:
-        entry[2][rng.randrange(len(entry[2]))] += rng.choice((-1, 1, 8, 2**40))
-    elif how == 4:
-        entry[3] = rng.choice((0, 64, -64, 1, 2**62, rng.choice(changed["arrays"])[3]))
-    else:
-        changed["arrays"].remove(entry)
-    return changed, body
+def _absolute() -> Any:
+    return Auto("absolute", effort="light", full_features=0)
 
 
-def _arrays(rng: random.Random, header: dict[str, Any], body: bytearray) -> tuple[Any, bytearray]:
-    """Other numbers, another type or another shape, with the table made to agree."""
-    spoiled, plain, table = {}, bytearray(), []
-    for name, dtype, shape, offset in header["arrays"]:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        spoiled[name] = np.frombuffer(bytes(body[offset : offset + size]), dtype).reshape(shape).copy()
-    name = rng.choice(list(spoiled))
-    with np.errstate(all="ignore"):
-        spoiled[name] = _spoiled(rng, spoiled[name], spoiled)
-    for key, array in spoiled.items():
-        table.append([key, array.dtype.str, list(array.shape), len(plain)])
-        plain += array.tobytes() + bytes(-array.nbytes % 64)
-    return {**header, "arrays": table}, plain
+# --- the list --------------------------------------------------------------------------------------------------------
+MODELS: dict[str, dict[str, Maker]] = {
+    "Audit": {"audit": _audit},
+    "Learner": {
+        **{name: partial(_learner, name) for name in functions.CATALOGUE},
+        "named": _named,
+        "parity": partial(_named, features=Parity(2)),
+        "general": _general,
+        "merged exactly": _merged,
+        "table": lambda: _of_table(lambda: bk.Learner("adaptive", loss="absolute")),
+    },
+    "Auto": {
+        "logistic": lambda: _auto("logistic", True),
+        "squared": lambda: _auto("squared", False),
+        "absolute": lambda: _auto("absolute", True),
+        "sparse": _sparse,
+        "table": lambda: _of_table(lambda: Auto("absolute")),
+    },
+    "AutoMulticlass": {"classes": _classes},
+    "Experts": {method: partial(_experts, method) for method in METHODS},
+    "QuantileExperts": {"levels": _quantiles},
+    "Probabilities": {
+        "log": lambda: _opinions("log", 3, False),
+        "brier": lambda: _opinions("brier", 3, False),
+        "odds": lambda: _opinions("log", 2, True),
+    },
+    "MatrixCompletion": {
+        "default": _ratings,
+        "fast": lambda: _ratings(fast=True),
+        **{
+            rate: partial(_ratings, strategy="sign-flip", rate=rate, radius=None if rate == "mixture" else 2.0)
+            for rate in ("lowering", "doubling", "mixture")
+        },
+    },
+    "MatrixLearner": {
+        "small": lambda: _matrix((4, 3), False, radius=1.0),
+        "entries": lambda: _matrix((60, 50), True, radius=1.0),
+        "doubling": lambda: _matrix((60, 50), True, radius=1.0, rate="doubling"),
+        "wide": lambda: _matrix((2040, 20), False, radius=1.0),
+        "tangent": lambda: _matrix((4, 3), False, radius=1.0, strategy="tangent"),
+    },
+    "Intervals": {"own": lambda: _bands(bk.Intervals, 0.8), "around a column": lambda: _bands(bk.Intervals, 0.8, model=1)},
+    "Quantiles": {"own": lambda: _bands(bk.Quantiles, (0.2, 0.6))},
+    "PredictionSets": {"sets": _sets},
+    "Merged": {
+        "auto": lambda: _lanes(_absolute),
+        "experts": lambda: _lanes(lambda: Experts("squared")),
+        "learner": lambda: _lanes(lambda: bk.Learner("adagrad", loss="absolute")),
+    },
+    "Keyed": {
+        "helped": lambda: _keyed(_absolute(), (0.5, -1.0, 2.0)),
+        "logistic": lambda: _keyed(bk.Learner("adagrad", loss="logistic"), (0, 1)),
+        "alone": lambda: _keyed(Experts("absolute"), (0.5, -1.0), pooled=False),
+        "classes": lambda: _keyed(AutoMulticlass(full_features=0), ("x", "y", "z"), pooled=False),
+    },
+    "Confidence": {"one": lambda: _confidence((), False), "constant": lambda: _confidence((2, 2), True)},
+}
+FEW = {"Learner": ("adagrad", "strongly-convex", "mixture", "matrix"), "Experts": ("squint",)}  # what does not compile for long
 
 
-def _spoiled(rng: random.Random, array: np.ndarray, others: dict[str, np.ndarray]) -> np.ndarray:
-    how = rng.randrange(9)
-    flat = array.reshape(-1)
-    if how <= 4 and flat.size:  # one entry, a few, or all
-        places = [rng.randrange(flat.size) for _ in range(rng.choice((1, 1, 1, 3, flat.size)))]
-        for place in places[:4096]:
-            value = rng.choice(NUMBERS)
-            flat[place] = np.array(value).astype(array.dtype) if value == value or array.dtype.kind == "f" else 0
-        return array
-    if how == 5:
-        return array.astype(rng.choice(("<f8", "<f4", "<i8", "<i4", "<u8", "<u4", "|b1")))
-    if how == 6:
-        return (
-            np.concatenate([flat, flat[: rng.randrange(1, 9)]]) if rng.random() < 0.5 else flat[: max(flat.size - rng.randrange(1, 9), 0)]
-        )
-    if how == 7 and array.ndim:
-        return np.ascontiguousarray(array[:-1] if rng.random() < 0.5 else np.concatenate([array, array[-1:]]))
-    return rng.choice(list(others.values())).copy()
+def makers(few: bool = False) -> dict[str, Maker]:
+    """How to make each model, for every kind in the registry; `few` takes one of most kinds."""
+    found = {}
+    for kind in storage.KINDS:
+        if kind not in MODELS:
+            raise KeyError(f"say in MODELS how a {kind} to be spoiled is made")
+        for name in FEW.get(kind, tuple(MODELS[kind])[:1]) if few else MODELS[kind]:
+            found[f"{kind}, {name}"] = MODELS[kind][name]
+    return found
 
 
-def _bytes(rng: random.Random, header: dict[str, Any], body: bytearray) -> tuple[Any, bytearray]:
-    """Bits of the numbers turned over."""
-    changed = bytearray(body)
-    for _ in range(rng.choice((1, 2, 8))):
-        if changed:
-            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
-    return header, changed
-
-
-def spoil(rng: random.Random, data: bytes) -> bytes:
-    """The file with one or two things wrong in it."""
-    header, body = opened(data)
-    for _ in range(rng.choice((1, 1, 2))):
-        way = rng.choice((_header, _table, _arrays, _arrays, _arrays, _bytes))
-        try:
-            header, body = way(rng, header, body)
-        except (ValueError, TypeError, IndexError, KeyError):
-            continue  # an earlier change made this one impossible
-    return mended(header, body)
+def seeds(few: bool = False) -> dict[str, Made]:
+    """(file, what is done with it) for each of `makers`."""
+    return {name: make() for name, make in makers(few).items()}

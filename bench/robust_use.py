@@ -46,6 +46,8 @@ class Use:
 
     def certify(self, learner: Any) -> None:
         """Ask for everything a certificate says."""
+        if not hasattr(learner, "certificate"):
+            return  # a confidence sequence: its statement is its interval
         try:
             certificate = learner.certificate()
         except BurkholderError as error:
@@ -104,6 +106,13 @@ def revealing(y: Any) -> Step:
             learner.reveal(id, y)
 
     return step
+
+
+def interval(sequence: Any) -> None:
+    """The ends are numbers within the range."""
+    low, high = sequence.interval()
+    assert np.isfinite(low).all() and np.isfinite(high).all(), f"an interval from {low} to {high}"
+    assert (np.asarray(low) >= sequence.low).all() and (np.asarray(high) <= sequence.high).all(), f"[{low}, {high}] leaves the range"
 
 
 def plays(x: Any, y: Any, comparators: tuple[Any, ...] = ()) -> Use:

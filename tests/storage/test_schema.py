@@ -9,31 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burkholder import Intervals, storage
+from burkholder import storage
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.learning.schema import Array, Schema, check_header, count, index, like, names, steady, whole
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from robust import LINES, survey
-from robust_models import _audit, _auto, _bands, _experts, _learner, _matrix, _ratings, _sets, mended, opened
+from robust_models import MODELS, _auto, makers
+from robust_spoil import mended, opened
 
 KINDS = {
-    "audit": _audit,
-    "linear": lambda: _learner("adagrad"),
-    "memories": lambda: _learner("mixture"),
-    "norm": lambda: _learner("adagrad-norm"),
-    "curved": lambda: _learner("strongly-convex"),
-    "tau": lambda: _learner("matrix"),
-    "auto": lambda: _auto("logistic", True),
+    **makers(few=True),  # every kind that can be saved
     "auto with trees": lambda: _auto("squared", True, 120),
-    "experts": lambda: _experts("huber-root"),
-    "squint": lambda: _experts("squint"),
-    "ratings": _ratings,
-    "sign flip": lambda: _ratings(strategy="sign-flip", rate="lowering", radius=2.0),
-    "matrix": lambda: _matrix((4, 3), False, radius=1.0),
-    "intervals": lambda: _bands(Intervals, 0.8, model=1),
-    "sets": _sets,
+    **{
+        f"{kind}, {name}": MODELS[kind][name]
+        for kind, name in (("Learner", "adagrad-norm"), ("Experts", "huber-root"), ("Intervals", "around a column"))
+    },
+    **{f"ratings, {name}": MODELS["MatrixCompletion"][name] for name in ("lowering",)},
 }
 
 
@@ -112,8 +105,11 @@ def _file(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 def test_no_array_may_be_of_another_shape_or_type_or_missing(saved: Any) -> None:
     header, arrays = saved
     storage.unpack(_file(header, arrays))
-    refused = 0
+    refused = roomy = 0
     for name, array in arrays.items():
+        if name.endswith("slot_of") and (array < 0).all():
+            roomy += 1  # room for features to come: it may be of any length
+            continue
         longer = np.concatenate([array.reshape(-1), array.reshape(-1)[:1]]) if array.size else np.zeros(3, array.dtype)
         others = [longer, array[None], np.nan_to_num(array).astype("<i2")]
         for other in [*others, None]:
@@ -121,7 +117,7 @@ def test_no_array_may_be_of_another_shape_or_type_or_missing(saved: Any) -> None
             with pytest.raises(BurkholderError):
                 storage.unpack(_file(header, changed))
             refused += 1
-    assert refused == 4 * len(arrays)
+    assert refused == 4 * (len(arrays) - roomy) > 0
 
 
 def test_no_array_may_hold_what_is_not_a_number(saved: Any) -> None:

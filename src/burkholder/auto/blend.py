@@ -24,6 +24,7 @@ from burkholder.machine.vectors import all8, element
 
 LINEAR_SHARE, STACK_SHARE = 0.1, 0.8  # of the prior; the rest is the trees'
 SPREAD = 0.1  # prior variance of the stack's weights
+SMALLEST = 1e-75  # of a scale: what is divided by it stays a number
 DRIFT = 1e-5
 
 
@@ -113,7 +114,7 @@ def scale_of(plan, blend):
     """The root mean square of the linear lanes' residuals; 1 for classes."""
     if plan.kinds[0] == LOGISTIC or blend.squares[0] == 0.0:
         return 1.0
-    return math.sqrt(blend.squares[0] / blend.squares[1])
+    return max(math.sqrt(blend.squares[0] / blend.squares[1]), SMALLEST)
 
 
 @inlined

@@ -71,7 +71,7 @@ class Mixing(NamedTuple):
     """How the margins of the classes become probabilities: what is learned of it, and scratch."""
 
     blend: Vector  # a, b, and their precision (aa, ab, bb)
-    lost: Vector  # the ways' cumulative losses
+    lost: Vector  # the ways' cumulative losses, then what rounding took from each (see `sums`)
     shares: Vector  # their weights
     margins: Vector  # one a class
     ways: Matrix  # each way's probabilities
@@ -131,12 +131,13 @@ def learn_blend(margins, known, label, weight, ways, blend):
 
 @inlined
 def trust(lost, shares):
-    """Bayes' weights of the ways, from their cumulative losses."""
-    least, total = lost[0], 0.0
+    """Bayes' weights of the ways, from their cumulative losses: differences are taken before anything is rounded away."""
+    best, total = 0, 0.0
     for way in range(WAYS):
-        least = min(least, lost[way])
+        if lost[way] < lost[best]:
+            best = way
     for way in range(WAYS):
-        shares[way] = math.exp(least - lost[way])
+        shares[way] = math.exp((lost[best] - lost[way]) + (lost[WAYS + best] - lost[WAYS + way]))
         total += shares[way]
     for way in range(WAYS):
         shares[way] /= total
@@ -180,7 +181,7 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
             continue
         found[t], paid[t] = at, -math.log(chance)
         for way in range(WAYS):
-            lost[way] -= weight[t] * math.log(ways[way, label[t]])
+            add(lost, way, lost, WAYS + way, -weight[t] * math.log(ways[way, label[t]]))
         learn_blend(margins, known, label[t], weight[t], ways, blend)
         softmax.learn(mixing.soft, scratch, m, known, label[t], weight[t], ways)
         for c in range(known + 1):

@@ -12,14 +12,17 @@ from burkholder.errors import BadInput
 from burkholder.learning.certificate import Assumption, Certificate, Comparators
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import above, more
+from burkholder.learning.rounding import lost as rounding_lost
 
 
 @dataclass(frozen=True)
 class JoinedCertificate(Certificate):
     """Regret against the best of the six ways; there is no radius to ask for.
 
-    Rounding: every logarithm is that of a probability within 16u of what is meant, so each round is right to 32u times its
-    weight and 4u of itself; sums of n numbers ≥ 0 are right to 2nu of themselves.
+    Rounding: every logarithm is that of a probability within 32u of what is meant, so each round is right to 64u times its
+    weight and 4u of itself. Losses are summed with their corrections (`rounding.lost`); the few first appearances and what was
+    late are plain sums of n numbers at most, right to 2nu of their sizes. Weights are made from differences d of such sums, each right to
+    4u·|d| and less than e^−|d| of the largest, so that they are right to 16u: what they mix is right to 32u.
     """
 
     ways: tuple[float, ...] = ()  # what each way lost, first appearances of classes included
@@ -40,7 +43,10 @@ class JoinedCertificate(Certificate):
 def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pending: int) -> JoinedCertificate:
     """The certificate of a tally and of what the ways lost on rounds of known classes."""
     n, weight, heavy, late = (tally[name] for name in ("rounds", "weight", "heavy", "late"))
-    size = 2.0 * abs(tally["loss"]) + abs(tally["fresh"]) + float(lost.min()) + 2.0 * tally["late_cost"]
+    loss, half = tally["loss"] + tally["loss_rest"], len(lost) // 2
+    each = lost[:half] + lost[half:]
+    plain = abs(tally["fresh"]) + 2.0 * tally["late_cost"]
+    size = abs(loss) + 2.0 * plain + float(each.max())  # of all that was summed: a late round goes in as its loss, and out again
     notes = [f"{classes} classes; the first appearance of each is charged ln(known + 1), to every way as well"]
     if late:
         notes.append(f"{int(late)} labels came late: each round is charged with the probabilities that were shown")
@@ -51,12 +57,12 @@ def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pe
         learner="auto-multiclass",
         loss="log",
         rounds=int(n),
-        cumulative_loss=tally["loss"],
+        cumulative_loss=loss,
         weight=weight,
         comparators=Comparators("three ways of joining one learner a class, and three softmax lanes"),
         assumptions=(light,),
         notes=tuple(notes),
-        ways=tuple(float(one) + tally["fresh"] for one in lost),
-        promise=math.log(len(lost)) + tally["late_cost"],
-        charge=more(64.0 * U * (n + weight) + (2.0 * n + 32.0) * U * size, 8.0),
+        ways=tuple(float(one) + tally["fresh"] for one in each),
+        promise=math.log(half) + tally["late_cost"],
+        charge=more(128.0 * U * (n + weight) + 32.0 * U * size + 2.0 * n * U * plain + 2.0 * rounding_lost(n, size), 8.0),
     )

@@ -19,12 +19,13 @@ from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
 FORMAT = 4  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
-TALLY = ("rounds", "loss", "fresh", "weight", "heavy", "late", "late_cost")
+TALLY = ("rounds", "loss", "loss_rest", "fresh", "weight", "heavy", "late", "late_cost")
 
 
 class AutoMulticlass(OnlineLearner):
@@ -52,7 +53,7 @@ class AutoMulticlass(OnlineLearner):
         self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
-        self._mixing = loops.new_mixing(BLEND, np.zeros(loops.WAYS), loops.roomy_soft(np.zeros((0, 0, 8)), 4, len(self._many.stat)))
+        self._mixing = loops.new_mixing(BLEND, np.zeros(2 * loops.WAYS), loops.roomy_soft(np.zeros((0, 0, 8)), 4, len(self._many.stat)))
         self._tally = dict.fromkeys(TALLY, 0.0)
         self._ready()
         for label in classes:
@@ -77,7 +78,11 @@ class AutoMulticlass(OnlineLearner):
     @property
     def cumulative_loss(self) -> float:
         """The progressive log loss so far, rounds weighted as given."""
-        return self._tally["loss"]
+        return self._tally["loss"] + self._tally["loss_rest"]
+
+    def _lose(self, amount: float) -> None:
+        self._tally["loss"], lost = two_sum(self._tally["loss"], amount)
+        self._tally["loss_rest"] += lost
 
     @property
     def loss(self) -> Any:
@@ -92,7 +97,7 @@ class AutoMulticlass(OnlineLearner):
     @property
     def way_losses(self) -> NDArray[np.float64]:
         """The cumulative loss of each of the six ways, on rounds of known classes."""
-        return self._mixing.lost
+        return self._mixing.lost[: loops.WAYS] + self._mixing.lost[loops.WAYS :]
 
     @property
     def learners(self) -> dict[Any, Auto]:
@@ -154,7 +159,7 @@ class AutoMulticlass(OnlineLearner):
         if late:
             # the loss of a late round is that of the probabilities that were shown
             now, then = float(paid[0]), -math.log(memo[label]) if label in memo else math.log(len(memo) + 1.0)
-            self._tally["loss"] += weight * (then - now)
+            self._lose(weight * (then - now))
             self._tally["fresh"] += weight * (then - now) if fresh else 0.0
             self._tally["late"] += 1.0
             self._tally["late_cost"] += 0.0 if fresh else weight * max(0.0, then - now)
@@ -250,7 +255,7 @@ class AutoMulticlass(OnlineLearner):
                 predicted += [named[place - 1] for place in found]
             paid[part] = lost
             start = stop
-        self._tally["loss"] += math.fsum(paid * weight)
+        self._lose(math.fsum(paid * weight))
         self._tally["rounds"] += len(labels)
         self._tally["weight"] += math.fsum(weight)
         self._tally["heavy"] += int(np.count_nonzero(weight > 1.0))

@@ -65,6 +65,8 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
             ("scalars: the labels' range is empty", lambda a: a["scalars"][slots.LOW] <= a["scalars"][slots.HIGH]),
             ("weight: they add up to nothing", lambda a: a["weight"].sum() > 0.0),
             ("weight: of a lane that is not there", lambda a: not a["weight"][plan.lanes :].any()),
+            ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
+            ("squares: not those of rounds", lambda a: _counted(a["squares"], rounds)),
             ("watch: no truth values", lambda a: a["watch"][sleep.RESTLESS] == restless and a["watch"][sleep.RETIRED] in (0.0, 1.0)),
             ("held: more rows than a leaf holds", lambda a: (a["held"][:, 0] < HELD).all()),
             ("ring: no such rows", _ring),
@@ -83,8 +85,24 @@ def scalar_limits(rows: float) -> dict[str, Any]:
     high[slots.ROUNDS] = COUNTED
     high[[slots.LOSS, slots.LEARNT_LOSS]] = SUMMED
     low[[slots.LOSS_REST, slots.LEARNT_REST]], high[[slots.LOSS_REST, slots.LEARNT_REST]] = -SUMMED, SUMMED
+    high[slots.STEEPEST] = FAR
     high[slots.SURPRISE] = np.inf  # a loss beyond what a number holds is written down as that
     return {"low": low, "high": high}
+
+
+def covariances(found: np.ndarray) -> bool:
+    """The same both ways, and not negative in any direction, but for rounding: steps along another would grow without end."""
+    room = 1e-6 * np.diagonal(found, axis1=-2, axis2=-1).max(axis=-1)[..., None]
+    turned = np.swapaxes(found, -1, -2)
+    if not (room >= 0.0).all() or not (np.abs(found - turned) <= room[..., None]).all():
+        return False
+    return bool((np.linalg.eigvalsh(0.5 * (found + turned)) >= -room).all())
+
+
+def _counted(squares: np.ndarray, rounds: float) -> bool:
+    """A sum of squares, and of how many."""
+    total, count = squares.tolist()
+    return total <= FAR**2 and count == np.floor(count) and count <= rounds and (count > 0.0 or total == 0.0)
 
 
 def _ring(arrays: Any) -> bool:

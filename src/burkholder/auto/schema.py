@@ -11,7 +11,7 @@ from burkholder.auto import softmax
 from burkholder.auto import state as slots
 from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
-from burkholder.auto.nonlinear_schema import check_nonlinear, scalar_limits
+from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
@@ -60,7 +60,7 @@ _CLASSES = {
     "classes": lambda value: names(value) and None not in value,
     "tally": lambda value: type(value) is dict,
     "options": lambda value: type(value) is dict,
-    "way_losses": lambda value: all_of(number)(value) and len(value) == WAYS,
+    "way_losses": lambda value: all_of(number)(value) and len(value) == 2 * WAYS and _rests(value[:WAYS], value[WAYS:]),
     "blend": lambda value: all_of(number)(value) and len(value) == 5,
     **_COMMON,
 }
@@ -73,12 +73,26 @@ _COVARIANCE = ("full_w", "full_p", "full_u", "full_d", "full_drift", "full_varia
 _HUGE = 1e75  # of weights and covariances: products of four stay finite
 
 
+def _rests(totals: list[float], rests: list[float]) -> bool:
+    """Corrections, each small beside its sum."""
+    return all(abs(rest) <= 1e-6 * abs(total) + 1e-9 for total, rest in zip(totals, rests))
+
+
 def _counted(value: Any) -> bool:
     """A number of rounds, in a sum of floats."""
     return size(value) and float(value).is_integer() and value <= COUNTED
 
 
-_TALLY = {"rounds": _counted, "loss": number, "fresh": number, "weight": size, "heavy": _counted, "late": _counted, "late_cost": size}
+_TALLY = {
+    "rounds": _counted,
+    "loss": number,
+    "loss_rest": number,
+    "fresh": number,
+    "weight": size,
+    "heavy": _counted,
+    "late": _counted,
+    "late_cost": size,
+}
 
 
 def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
@@ -108,6 +122,8 @@ def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tupl
     settings = header["options"]
     check_header(settings, {"intercept": truth, "full_features": whole, "max_pending": limit})
     check_header(header["tally"], _TALLY)
+    if not _rests([header["tally"]["loss"]], [header["tally"]["loss_rest"]]):
+        raise BadInput("header 'tally'", header["tally"]["loss_rest"], "a correction is small beside what it corrects")
     _, _, aa, ab, bb = header["blend"]
     if not (aa > 0.0 and bb > 0.0 and aa * bb > ab * ab):
         raise BadInput("header 'blend'", header["blend"], "its precision must be positive definite")
@@ -179,22 +195,17 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("stat: heights that are not 1 over their inverses", _heights),
             ("full_variance: not the diagonal of the covariance", _variances),
             ("full_p: no covariance", _positive),
-            ("stack_p: no covariance", _covariance),
+            ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
         ),
     )
 
 
 def _whole(scalars: np.ndarray) -> bool:
-    counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON]]
-    return bool((counts == np.floor(counts)).all())
-
-
-def _covariance(arrays: Any) -> bool:
-    """|P_ij| is at most √(P_ii·P_jj), with room for rounding."""
-    found = arrays["stack_p"]
-    spread = np.sqrt(np.maximum(np.diagonal(found, axis1=-2, axis2=-1), 0.0))
-    return bool((np.abs(found) <= 2.0 * spread[..., :, None] * spread[..., None, :] + 1e-6).all())
+    counts = scalars[:, [slots.ROUNDS, slots.FEATURES, slots.FULL_ON, slots.LABELS]]
+    labels, squares = scalars[:, slots.LABELS], scalars[:, slots.LABEL_SQUARES]
+    seen = (labels <= scalars[:, slots.ROUNDS]) & ((labels > 0.0) | (squares == 0.0))
+    return bool((counts == np.floor(counts)).all() and seen.all())
 
 
 def _shares(arrays: Any) -> bool:

@@ -17,7 +17,9 @@ from burkholder.machine.compiling import register_jitable
 # Rows of the array; one column a level. A sum, its correction, and the sum of sizes.
 LOSS, LOSS_REST, LEAN, LEAN_REST, LEAN_SIZE = 0, 1, 2, 3, 4
 ABOVE, UNDER = 5, 6  # weight of the rounds played above the label, and below it
-ROWS = 7
+ABOVE_REST, UNDER_REST = 7, 8
+ROWS = 9
+SIGNED = (LOSS_REST, LEAN, LEAN_REST, ABOVE_REST, UNDER_REST)  # which may be below 0
 
 
 def empty(levels: int) -> np.ndarray:
@@ -38,10 +40,10 @@ def enter(book, k, level, played, centre, y, weight):
     slope = 0.0
     if played > y:
         slope = 1.0 - level
-        book[ABOVE, k] += weight
+        add(book[:, k], ABOVE, ABOVE_REST, weight)
     elif played < y:
         slope = -level
-        book[UNDER, k] += weight
+        add(book[:, k], UNDER, UNDER_REST, weight)
     term = weight * (slope * (played - centre))
     add(book[:, k], LEAN, LEAN_REST, term)
     book[LEAN_SIZE, k] += abs(term)
@@ -52,7 +54,12 @@ def possible(book: np.ndarray) -> bool:
     """Whether these may be the sums of a stream: corrections small, losses no less than 0, leanings no larger than their sizes."""
     loss, rest = book[LOSS], book[LOSS_REST]
     lean = np.stack([book[LEAN], book[LEAN_REST], book[LEAN_SIZE]])
-    small = (np.abs(rest) <= 1e-6 * loss + 1e-300).all() and (book[[LOSS, LEAN_SIZE, ABOVE, UNDER]] <= 1e250).all()
+    weights, rests = book[[ABOVE, UNDER]], np.abs(book[[ABOVE_REST, UNDER_REST]])
+    small = (
+        (np.abs(rest) <= 1e-6 * loss + 1e-300).all()
+        and (rests <= 1e-6 * weights).all()
+        and (book[[LOSS, LEAN_SIZE, ABOVE, UNDER]] <= 1e250).all()
+    )
     return bool(small and within_sizes(lean))
 
 
@@ -61,11 +68,11 @@ def against(book: np.ndarray, levels: np.ndarray, shifts: np.ndarray | None, rad
     out = np.empty(len(levels))
     for k, level in enumerate(levels.tolist()):
         lean, size = float(book[LEAN, k] + book[LEAN_REST, k]), float(book[LEAN_SIZE, k])
-        over, under = float(book[ABOVE, k]), float(book[UNDER, k])
+        over, under = (float(book[row, k] + book[rest, k]) for row, rest in ((ABOVE, ABOVE_REST), (UNDER, UNDER_REST)))
         drift = (1.0 - level) * over - level * under
         reach = radius if shifts is None else abs(float(shifts[k]))
         lean_error = more(8.0 * UNIT * size + lost(rounds, size), 8.0)
-        drift_error = more((rounds + 8.0) * UNIT * (over + under) * reach, 8.0)
+        drift_error = more((8.0 * UNIT * (over + under) + lost(rounds, over + under)) * reach, 8.0)
         pull = reach * abs(drift) if shifts is None else -float(shifts[k]) * drift
         out[k] = above(lean, pull, lean_error, drift_error)
     return out

@@ -37,7 +37,7 @@ VERSION = 1
 _ACCOUNT = np.zeros(tracker.SLOTS)
 _ACCOUNT[[tracker.WEIGHT_REST, tracker.COVERED_REST, tracker.LOW, tracker.HIGH]] = -LARGEST
 _BOOK = np.zeros(book.ROWS)
-_BOOK[[book.LOSS_REST, book.LEAN, book.LEAN_REST]] = -LARGEST
+_BOOK[list(book.SIGNED)] = -LARGEST
 _LAGS = np.zeros(lags.SLOTS)
 _LAGS[[lags.LAST_Y, lags.LAST, lags.MEAN]] = -LARGEST
 

@@ -229,7 +229,7 @@ class PredictionSets(OnlineLearner):
         )
         described = {
             "account": Array((tracker.SLOTS,), low=low),
-            "book": Array((book.ROWS, 1), low=np.where(np.isin(np.arange(book.ROWS), _SIGNED), -LARGEST, 0.0)[:, None]),
+            "book": Array((book.ROWS, 1), low=np.where(np.isin(np.arange(book.ROWS), book.SIGNED), -LARGEST, 0.0)[:, None]),
             "sums": Array((2,), low=np.array([0.0, -LARGEST])),
             "ring": Array(self.windows.ring.shape, low=-_ABOVE, high=1.0),
             "met": Array((1,), "<i8", low=0, high=2**53),
@@ -274,7 +274,6 @@ class SetsCertificate(CoverageCertificate):
 
 
 _ABOVE = 1e-8  # of probabilities over 1, and so of scores below 0
-_SIGNED = (book.LOSS_REST, book.LEAN, book.LEAN_REST)
 _HEADER = {
     "version": one_of(1),
     "coverage": lambda value: number(value) and 0.0 < value < 1.0,

@@ -210,13 +210,20 @@ class Keyed(OnlineLearner):
                 targets = self._targets([y], 1)
                 for part in (learner, self.help):
                     if part is not None:
-                        part._targets(targets, 1)
+                        part._targets([y], 1)
                         part._weights([importance], 1)
             except BadInput as error:
                 raise BadInput(error.argument.replace("[0]", "", 1), error.value, error.remedy) from None
+            plays, undo = dict(learner._tickets.waiting), None if self.help is None else learner._undo()
             learner.reveal(own, y, weight)
             if self.help is not None and self.mixer is not None:
-                self.help.reveal(help_, y, weight)
+                try:
+                    self.help.reveal(help_, y, weight)
+                except BaseException:  # the key has learned already
+                    if undo is not None:
+                        undo()
+                    learner._tickets.waiting = plays
+                    raise
                 late = None if self._current(slot, forecasts, shown) else np.array([shown])
                 self.mixer.learn(np.array([slot]), np.array([forecasts]), labels_of(targets), np.array([importance]), late)
             self._tickets.take(id)
