@@ -15,7 +15,6 @@ from numba.core.compiler_machinery import PassManager, _pass_registry
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor, VariableLifetime
 
-
 _FLAGS_HASH = hash(Flags())
 
 
