@@ -86,8 +86,9 @@ def new_forest(trees: int) -> Forest:
 
 def new_walk(trees: int, width: int) -> Walk:
     """Scratch for rows of so many features."""
-    ways = (aligned(trees, DEPTH) for _ in range(6))
-    return Walk(aligned(width + 1), *ways, aligned(trees), aligned(HELD), aligned(HELD), np.zeros(HELD, np.int64))
+    path, own, share, mixed, alone, below = (aligned(trees, DEPTH) for _ in range(6))
+    rows = np.zeros(HELD, np.int64)
+    return Walk(aligned(width + 1), path, own, share, mixed, alone, below, aligned(trees), aligned(HELD), aligned(HELD), rows)
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
