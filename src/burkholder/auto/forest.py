@@ -30,7 +30,9 @@ from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
+from burkholder.machine.elementary import log, sigmoid
 from burkholder.machine.memory import Matrix, Vector, Whole
+from burkholder.machine.vectors import all8, least, most, put, row8
 
 # columns of `nodes`, a row a node: b_v, how many rows it rests on, LEAD, GAP, the largest difference of losses, where it was
 # split: the cut, the feature, the left child (0: it is a leaf; the right child is the next one)
@@ -65,10 +67,14 @@ class Walk(NamedTuple):
     x: Vector
     path: Matrix
     own: Matrix  # what the nodes on the way play
+    share: Matrix  # s of those nodes
     mixed: Matrix  # p̄ of those nodes
+    alone: Matrix  # the loss of what they play
+    below: Matrix  # the loss of p̄
     length: Vector
     rest: Vector
     mass: Vector
+    rows: Whole  # where in the ring the rows of a leaf stand
 
 
 def new_forest(trees: int) -> Forest:
@@ -80,8 +86,9 @@ def new_forest(trees: int) -> Forest:
 
 def new_walk(trees: int, width: int) -> Walk:
     """Scratch for rows of so many features."""
-    path, own, mixed = (aligned(trees, DEPTH) for _ in range(3))
-    return Walk(aligned(width + 1), path, own, mixed, aligned(trees), aligned(HELD), aligned(HELD))
+    path, own, share, mixed, alone, below = (aligned(trees, DEPTH) for _ in range(6))
+    rows = np.zeros(HELD, np.int64)
+    return Walk(aligned(width + 1), path, own, share, mixed, alone, below, aligned(trees), aligned(HELD), aligned(HELD), rows)
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -119,14 +126,6 @@ def chance(z):
 
 
 @inlined
-def paid(plan, loss, p, y):
-    """The loss of a probability of y = 1, or of a prediction."""
-    if plan.mixing == MIX_LOG:
-        return -math.log(p if y > 0.0 else 1.0 - p)
-    return value(loss, p, y)
-
-
-@inlined
 def rate(plan, forest, node):
     """η of a node."""
     if plan.mixing == MIX_LOG:
@@ -141,33 +140,50 @@ def forecast(plan, forest, walk, k, base):
     nodes, trees = forest.nodes, forest.used.shape[0]
     node, m, down = k, 0, 1.0
     while down > 0.0:
-        own = base + nodes[node, OFFSET]
         walk.path[k, m] = float(node)
-        walk.own[k, m] = min(max(chance(own), SURE), 1.0 - SURE) if plan.mixing == MIX_LOG else own
+        walk.own[k, m] = base + nodes[node, OFFSET]
+        walk.share[k, m] = rate(plan, forest, node) * nodes[node, LEAD]
         m += 1
         down = nodes[node, CHILD]
         if down > 0.0:
             side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
             node = (int(down) + side) * trees + k
     walk.length[k] = float(m)
+    for j in range(0, m, 8):  # eight nodes at a time: what stands behind the last one is never read
+        put(walk.share, k, j, sigmoid(row8(walk.share, k, j)))
+        if plan.mixing == MIX_LOG:
+            put(walk.own, k, j, least(most(sigmoid(row8(walk.own, k, j)), all8(SURE)), all8(1.0 - SURE)))
     mixed = walk.own[k, m - 1]
     walk.mixed[k, m - 1] = mixed
     for j in range(m - 2, -1, -1):
-        at = int(walk.path[k, j])
-        deeper = chance(rate(plan, forest, at) * nodes[at, LEAD])
-        mixed = walk.own[k, j] + deeper * (mixed - walk.own[k, j])
+        mixed = walk.own[k, j] + walk.share[k, j] * (mixed - walk.own[k, j])
         walk.mixed[k, j] = mixed
     return mixed
+
+
+@inlined
+def spend(plan, loss, walk, k, y):
+    """The losses of the nodes on the way, and of p̄ at each of them: of a probability of y = 1, or of a prediction."""
+    m = int(walk.length[k])
+    if plan.mixing == MIX_LOG:
+        one, sign = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0)
+        for j in range(0, m, 8):
+            put(walk.alone, k, j, all8(0.0) - log(one + sign * row8(walk.own, k, j)))
+            put(walk.below, k, j, all8(0.0) - log(one + sign * row8(walk.mixed, k, j)))
+        return
+    for j in range(m):
+        walk.alone[k, j], walk.below[k, j] = value(loss, walk.own[k, j], y), value(loss, walk.mixed[k, j], y)
 
 
 @inlined
 def learn(plan, loss, forest, walk, k, y, usual, weight):
     """Every node on the way takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
     nodes, m = forest.nodes, int(walk.length[k])
+    spend(plan, loss, walk, k, y)
     for j in range(m):
         at, own = int(walk.path[k, j]), walk.own[k, j]
         if j < m - 1:
-            charge(plan, loss, forest, at, own, walk.mixed[k, j + 1], walk.mixed[k, j], y, weight)
+            charge(plan, forest, at, weight * walk.alone[k, j], weight * walk.below[k, j + 1], weight * walk.below[k, j], weight)
         if plan.mixing == MIX_LOG:
             nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
@@ -177,16 +193,15 @@ def learn(plan, loss, forest, walk, k, y, usual, weight):
 
 
 @inlined
-def charge(plan, loss, forest, at, own, deeper, mixed, y, weight):
+def charge(plan, forest, at, mine, below, mixed, weight):
     """LEAD and GAP of a node, from the losses of its own prediction, of what lies below, and of their mixture."""
     nodes = forest.nodes
-    mine, below = weight * paid(plan, loss, own, y), weight * paid(plan, loss, deeper, y)
     nodes[at, RANGE] = max(nodes[at, RANGE], abs(mine - below))
     eta = rate(plan, forest, at)
     if eta > 0.0 and (plan.mixing != MIX_LOG or weight > 1.0):
-        share, least = chance(eta * nodes[at, LEAD]), min(mine, below)
-        mix = least - math.log((1.0 - share) * math.exp(eta * (least - mine)) + share * math.exp(eta * (least - below))) / eta
-        nodes[at, GAP] += max(0.0, weight * paid(plan, loss, mixed, y) - mix)
+        share, lower = chance(eta * nodes[at, LEAD]), min(mine, below)
+        mix = lower - math.log((1.0 - share) * math.exp(eta * (lower - mine)) + share * math.exp(eta * (lower - below))) / eta
+        nodes[at, GAP] += max(0.0, mixed - mix)
     nodes[at, LEAD] += mine - below
 
 
@@ -232,9 +247,10 @@ def hold(plan, forest, walk, k, based, now):
 def split(plan, forest, walk, k, leaf, based):
     """Try random cuts of a leaf, and make the best one; whether there was any."""
     nodes, held, ring = forest.nodes, forest.held, forest.ring
-    length, total, mass = ring.shape[0], 0.0, 0.0
+    total, mass = 0.0, 0.0
     for i in range(HELD):
-        row = int(held[leaf, i + 1]) % length
+        row = int(held[leaf, i + 1]) % ring.shape[0]
+        walk.rows[i] = row
         own = based * ring[row, BASE] + nodes[leaf, OFFSET]
         if plan.mixing == MIX_LOG:
             p = chance(own)
@@ -246,15 +262,15 @@ def split(plan, forest, walk, k, leaf, based):
     best, where, cut = total * total / (mass + 1.0), 0, 0.0
     for _ in range(CANDIDATES):
         column = ROUND + 1 + int(draw(forest) * forest.seen[0])
-        one = ring[int(held[leaf, 1 + int(draw(forest) * HELD)]) % length, column]
-        other = ring[int(held[leaf, 1 + int(draw(forest) * HELD)]) % length, column]
+        one = ring[walk.rows[int(draw(forest) * HELD)], column]
+        other = ring[walk.rows[int(draw(forest) * HELD)], column]
         low, high = min(one, other), max(one, other)
         at = low + draw(forest) * (high - low)
         at = at if at < high else low
         if low < high:
             left, weight = 0.0, 0.0
             for i in range(HELD):
-                if ring[int(held[leaf, i + 1]) % length, column] <= at:
+                if ring[walk.rows[i], column] <= at:
                     left, weight = left + walk.rest[i], weight + walk.mass[i]
             gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
             if gain > best:
@@ -267,7 +283,7 @@ def split(plan, forest, walk, k, leaf, based):
     for side in range(2):
         node, count, push, weight = (child + side) * trees + k, 0, 0.0, 1.0
         for i in range(HELD):
-            if (ring[int(held[leaf, i + 1]) % length, ROUND + where] <= cut) == (side == 0):
+            if (ring[walk.rows[i], ROUND + where] <= cut) == (side == 0):
                 count += 1
                 held[node, count] = held[leaf, i + 1]
                 push, weight = push + walk.rest[i], weight + walk.mass[i]

@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 
 from numba import extending
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
+from burkholder.machine.bookkeeping import REPLACED
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -96,17 +97,7 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
-def _said(flags: Any) -> dict[str, Any]:
-    return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
-
-
-# numba compares the flags of every function it meets a thousand times, option by option; these give the same answers
-_FLAGS_HASH = hash(Flags())
-_IN_LOOP: list[tuple[Any, str, Any]] = [
-    (NativeLowering, "run_pass", _lowered_in_loop),
-    (Flags, "__eq__", lambda flags, other: _said(flags) == _said(other) if isinstance(other, Flags) else NotImplemented),
-    (Flags, "__hash__", lambda flags: _FLAGS_HASH),
-]
+_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED]
 
 
 class _LoopCompiler(Compiler):

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy import optimize, sparse
+import scipy  # its parts are imported when first used: most runs never do
 
 from burkholder import losses
 from burkholder.losses import dispatch
@@ -55,7 +55,7 @@ def best_constant(loss: Any, y: np.ndarray, weight: np.ndarray) -> float:
 
 def best_linear(
     loss: Any,
-    X: sparse.csr_matrix,
+    X: scipy.sparse.csr_matrix,
     y: np.ndarray,
     weight: np.ndarray,
     box: float | None = None,
@@ -83,7 +83,7 @@ def best_linear(
 
         bounds = None if box is None else [(-box * s, box * s) for s in size]
         try:
-            return optimize.minimize(
+            return scipy.optimize.minimize(
                 cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": rounds, "maxfun": 2 * rounds}
             ).x
         except _OutOfTime:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy  # its parts are imported when first used: most runs never do
 
 from burkholder.report import baselines
 
@@ -124,13 +124,13 @@ class Recorder:
             self.stride *= 2
 
     # --- afterwards --------------------------------------------------------------------------------------
-    def _matrix(self) -> sparse.csr_matrix:
+    def _matrix(self) -> scipy.sparse.csr_matrix:
         lengths = np.concatenate([part for part, _, _ in self._rows])
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         indices = np.concatenate([part for _, part, _ in self._rows]).astype(np.int64)
         values = np.concatenate([part for _, _, part in self._rows])
         used, places = np.unique(indices, return_inverse=True)
-        matrix = sparse.csr_matrix((values, places, indptr), shape=(len(lengths), max(1, len(used))))
+        matrix = scipy.sparse.csr_matrix((values, places, indptr), shape=(len(lengths), max(1, len(used))))
         matrix.sum_duplicates()
         return matrix
 

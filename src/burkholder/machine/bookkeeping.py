@@ -1,0 +1,96 @@
+"""numba's bookkeeping between its passes, with the same answers in less time; in force only while a loop is compiled.
+
+numba works out after every pass which variables live where, looks for the variables of every instruction by walking all of it,
+and asks at every piece whether modules, settings and declarations have changed. While a loop is compiled they do not, and
+nobody asks for the lifetimes before the last pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import config, ir, transforms
+from numba.core.compiler import Flags
+from numba.core.compiler_machinery import PassManager, _pass_registry
+from numba.core.cpu import CPUContext
+from numba.core.postproc import PostProcessor, VariableLifetime
+
+_FLAGS_HASH = hash(Flags())
+
+
+def _said(flags: Any) -> dict[str, Any]:
+    return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
+
+
+def _same_flags(flags: Any, other: Any) -> bool:
+    return _said(flags) == _said(other) if isinstance(other, Flags) else NotImplemented
+
+
+def _variables(instruction: Any, value: Any) -> list[Any]:
+    """The variables in a value of an instruction, in the order of the walk."""
+    kind = type(value)
+    if kind is ir.Var:
+        return [value]
+    if kind is dict or kind is list or kind is tuple:
+        found: list[Any] = []
+        for part in value.values() if kind is dict else value:
+            part_kind = type(part)
+            if part_kind is ir.Var:
+                found.append(part)
+            elif part_kind not in _BARE:
+                found.extend(_variables(instruction, part))
+        return found
+    if kind in _BARE:
+        return []
+    return _walked(instruction, value)
+
+
+_walked: Any = ir.Inst._rec_list_vars
+_BARE = frozenset({str, int, float, bool, type(None), ir.Loc, ir.Const, ir.Global, ir.FreeVar, ir.Arg})
+
+
+def _processed(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Blocks in order, and the ends of variables where they are asked for; what lives at the start of a block is for generators."""
+    function = processor.func_ir
+    if function.is_generator:
+        _processed_by_numba(processor, emit_dels, extend_lifetimes)
+        return
+    function.blocks = transforms.canonicalize_cfg(function.blocks)
+    function.variable_lifetime, function.generator_info = VariableLifetime(function.blocks), None
+    if emit_dels:
+        processor._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+_processed_by_numba: Any = PostProcessor.run
+
+
+def _run_pass(manager: Any, index: int, compiler_pass: Any, state: Any) -> None:
+    """A pass, without events, timers and checks of the passes themselves."""
+    compiler_pass.analysis = manager._analysis
+    mutated = compiler_pass.run_initialization(state)
+    mutated |= compiler_pass.run_pass(state)
+    mutated |= compiler_pass.run_finalizer(state)
+    if mutated and _pass_registry.get(type(compiler_pass)).mutates_CFG:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+
+
+def _install_new(context: Any) -> None:
+    """What was declared since, from registries that are known; their modules were imported at the start."""
+    for registry in list(context._registries):
+        context.install_registry(registry)
+
+
+def _nothing(*_: Any) -> None:
+    """What was done at the start."""
+
+
+# (owner, name, what stands there while a loop is compiled)
+REPLACED: list[tuple[Any, str, Any]] = [
+    (Flags, "__eq__", _same_flags),
+    (Flags, "__hash__", lambda flags: _FLAGS_HASH),
+    (ir.Inst, "_rec_list_vars", _variables),
+    (PostProcessor, "run", _processed),
+    (PassManager, "_runPass", _run_pass),
+    (CPUContext, "load_additional_registries", _install_new),
+    (config, "reload_config", _nothing),
+]
