@@ -24,7 +24,7 @@ def test_a_released_file_goes_on_or_says_what_to_do(path: Path) -> None:
         model = bk.load(path)
     except bk.BadFile as error:
         assert path.parent.name == "0.1.0"
-        assert "written by burkholder 0.1.0" in str(error) and "Learn it again" in str(error)
+        assert "written by burkholder 0.1.0" in str(error) and "learn its data again: burkholder" in str(error)
         return
     before = model.rounds
     NEXT[path.stem](model)

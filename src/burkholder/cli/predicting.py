@@ -20,6 +20,7 @@ from burkholder.learning.factory import keeps_constant
 from burkholder.storage import load_with_extra
 from burkholder.storage.tables import reading_of
 from burkholder.streams.readers import open_reader, read
+from burkholder.streams.readers.reading import Reading
 
 BLOCK = 4096
 
@@ -67,8 +68,11 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     """Answer every row of the data; returns how many lines were skipped."""
     learner, extra = load_with_extra(model)
     run = extra.get("run", {})
-    if intervals is not None and not hasattr(learner, "intervals"):
-        raise BadInput("intervals", intervals, f"{model} holds a {type(learner).__name__}, which gives numbers; see `burkholder intervals`")
+    if hasattr(learner, "coverage") and hasattr(learner, "predict_rows"):
+        return _bands(learner, data, answers, intervals, {**reading, "reading": extra.get("table")}, proba)
+    if intervals is not None:
+        remedy = f"{model} gives numbers alone; learn it with --intervals {intervals:g}, or put intervals around them: burkholder intervals"
+        raise BadInput("intervals", intervals, remedy)
     if hasattr(learner, "keys"):
         return _keyed(learner, data, answers, reading, run)
     if hasattr(learner, "top"):
@@ -110,6 +114,25 @@ def _columns(learner: Any, found: Any, names: list[str], proba: bool) -> dict[st
     if not learner.loss.odds:
         raise BadInput("proba", proba, f"the {losses.name(learner.loss)} loss gives no probabilities")
     return {f"p({names[1]})": chances(found)}
+
+
+def _bands(learner: Any, data: str, answers: Answers, coverage: float | None, reading: dict[str, Any], proba: bool) -> int:
+    """A model of intervals: the point forecast, and both ends."""
+    if coverage is not None and coverage != learner.coverage:
+        raise BadInput(
+            "intervals", coverage, f"this model was learned for a coverage of {learner.coverage:g}: leave it out, or learn another"
+        )
+    if proba:
+        raise BadInput("proba", proba, "this model predicts numbers, not classes")
+    if reading["reading"] is not None:
+        reading["reading"] = Reading.from_dict(reading["reading"])
+    with open_reader(data, labels="ignored", **reading) as reader:
+        for batch in reader:
+            ends = learner.predict_rows(batch.indptr, batch.indices, batch.values)
+            cuts = zip(batch.indptr[:-1].tolist(), batch.indptr[1:].tolist())
+            points = [learner.point((batch.indices[a:b], batch.values[a:b])) for a, b in cuts]
+            answers.write({"prediction": np.array(points), "low": ends[:, 0], "high": ends[:, 1]})
+        return int(reader.bad_lines)
 
 
 def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:

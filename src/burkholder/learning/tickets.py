@@ -35,6 +35,7 @@ class Tickets(Generic[P]):
     Traceback (most recent call last):
         ...
     burkholder.errors.BadInput: max_pending = 1 cannot be used: so many plays wait for their labels: reveal or forget some first
+    More: docs/learners.md
     >>> tickets.take(1)
     'what was played'
     """

@@ -29,6 +29,7 @@ def get(loss: Any, **options: float) -> Any:
         ...
     burkholder.errors.BadInput: loss = 'sqared' cannot be used: did you mean 'squared'? Losses: absolute, \
 epsilon-insensitive, hinge, huber, logistic, pinball, squared
+    More: docs/learners.md
     """
     if isinstance(loss, str):
         kind = LOSSES[choose("loss", loss, LOSSES, "Losses")]

@@ -74,10 +74,19 @@ def _older(header: Any) -> str:
     about = header.get("about") if isinstance(header, dict) else None
     if not isinstance(about, dict) or about.get("library") != "0.1.0":
         return ""
+    kind = header.get("kind")
+    again = COMMANDS.get(kind if isinstance(kind, str) else "", "burkholder learn DATA --target COLUMN --save NEW.bk")
     return (
-        ". It was written by burkholder 0.1.0, whose learners kept no account of rounding: it has no certificate. Learn it again "
-        "from its data with this version, or go on with it under burkholder 0.1.0 (pip install burkholder==0.1.0)"
+        ". It was written by burkholder 0.1.0, whose learners kept no account of rounding, on which certificates rest. To convert it, "
+        f"learn its data again: {again}. Its settings: burkholder inspect FILE. To go on with it as it is: pip install burkholder==0.1.0"
     )
+
+
+COMMANDS = {  # that make a model of each kind anew
+    "Experts": "burkholder experts FORECASTS --target COLUMN --save NEW.bk",
+    "MatrixCompletion": "burkholder complete RATINGS --save NEW.bk",
+    "Audit": "burkholder audit PREDICTIONS --target COLUMN",
+}
 
 
 def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
@@ -111,6 +120,14 @@ def load(path: str | os.PathLike[str], *, function: Any = None, loss: Any = None
     """The learner as it was saved, to go on bit for bit.
 
     Parts that were Python code of your own (a function, a loss, a feature map) are not in the file: give them.
+
+    >>> import tempfile, os, burkholder as bk
+    >>> learner = bk.Auto("absolute")
+    >>> learner.update({"size": 3.0}, 7.0)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.bk")
+    >>> bk.save(learner, path)
+    >>> bk.load(path).rounds
+    1
     """
     given = {"function": function, "loss": loss, "features": features}
     return unpack(container.read(path), str(path), **{key: part for key, part in given.items() if part is not None})
