@@ -14,7 +14,9 @@ from burkholder.streams.readers import detect, open_reader
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, NUMERIC, TARGET, Plan
 
 TABLES = ("csv", "parquet", "jsonl", "arrow")
-TIMES = frozenset("time date datetime timestamp ts day hour minute week weekday month year quarter season period index id row step".split())
+_CLOCK = ("time", "date", "datetime", "timestamp", "ts", "day", "hour", "minute")
+_CALENDAR = ("week", "weekday", "month", "year", "quarter", "season", "period")
+TIMES = frozenset((*_CLOCK, *_CALENDAR, "index", "id", "row", "step"))
 PLACES = frozenset(["lat", "lon", "latitude", "longitude", "station", "stationid", "region", "zone"])
 ENOUGH = 10  # rows after which a column that never changed is no forecast
 

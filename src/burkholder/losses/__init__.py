@@ -1,4 +1,10 @@
-"""Losses: value, derivative, Lipschitz constant and curvature on [-B, B]."""
+"""Losses: value, derivative, Lipschitz constant and curvature on [-B, B].
+
+>>> from burkholder import losses
+>>> pinball = losses.get("pinball", quantile=0.9)
+>>> losses.value(pinball, 1.0, 2.0)
+0.9
+"""
 
 from __future__ import annotations
 
