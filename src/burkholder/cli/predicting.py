@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from typing import IO, Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.cli.console import plain
 from burkholder.cli.tasks import chances
 from burkholder.errors import BadInput
 from burkholder.learning.factory import keeps_constant
@@ -43,16 +43,19 @@ class Answers:
 
     def write(self, columns: dict[str, Any]) -> None:
         """Some rows: a column of answers by name; the first is the prediction."""
-        rows = list(zip(*(column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values())))
         if self.json:
-            self._file.writelines(json.dumps(plain(dict(zip(columns, row))), ensure_ascii=False) + "\n" for row in rows)
+            names = [json.dumps(name, ensure_ascii=False) for name in columns]
+            spelled = [_spelled(column) for column in columns.values()]
+            pattern = "{" + ", ".join(f"{name.replace('%', '%%')}: %s" for name in names) + "}\n"
+            self._file.writelines(map(pattern.__mod__, zip(*spelled)))
         elif len(columns) == 1:
-            self._file.writelines(f"{value!r}\n" if isinstance(value, float) else f"{value}\n" for (value,) in rows)
+            (column,) = columns.values()
+            self._file.writelines(f"{word}\n" for word in (map(repr, column.tolist()) if isinstance(column, np.ndarray) else column))
         else:
             writer = csv.writer(self._file, lineterminator="\n")
             if not self._headed:
                 writer.writerow(columns)
-            writer.writerows(rows)
+            writer.writerows(zip(*(column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values())))
         self._headed = True
         self._file.flush()  # whoever follows a live stream sees each block at once
 
@@ -62,6 +65,14 @@ class Answers:
         self._file.close()
         if kind is None:
             os.replace(f"{self.path}.partial", self.path)
+
+
+def _spelled(column: Any) -> list[str]:
+    """The values of a column as JSON has them; a number that is none is null."""
+    if isinstance(column, np.ndarray):
+        return [repr(value) if math.isfinite(value) else "null" for value in column.tolist()]
+    words = {word: json.dumps(word, ensure_ascii=False) for word in set(column)}
+    return [words[word] for word in column]
 
 
 def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float | None, reading: dict[str, Any]) -> int:
