@@ -44,14 +44,17 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
     from burkholder.learning.encoding import decode
     from burkholder.learning.protocol import OnlineLearner
     from burkholder.learning.saved import check_statement
-    from burkholder.storage import tables
+    from burkholder.storage import older, tables
 
     header, arrays = container.unseal(data, path)
     try:
         kind = header["kind"]
         if kind not in KINDS:
             raise BadFile(path, f"it holds a {kind!r}, which this version does not know")
-        learner, extra = _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        state, extra = decode(header["state"]), decode(header["extra"])
+        if kind == "Learner" and isinstance(header["about"], dict) and header["about"].get("library") == older.WRITTEN_BY:
+            state, arrays = older.renewed(state, arrays) or (state, arrays)
+        learner = _maker(kind, given)(state, arrays)
         if type(extra) is not dict:
             raise BadFile(path, "what is kept beside the learner is no table of names and values")
         tables.give(learner, header.get("table"))
@@ -72,7 +75,7 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
 def _older(header: Any) -> str:
     """What to do about a file of a version whose learners kept less than certificates rest on now."""
     about = header.get("about") if isinstance(header, dict) else None
-    if not isinstance(about, dict) or about.get("library") != "0.1.0":
+    if not isinstance(about, dict) or about.get("library") != "0.1.0":  # see `older`
         return ""
     kind = header.get("kind")
     again = COMMANDS.get(kind if isinstance(kind, str) else "", "burkholder learn DATA --target COLUMN --save NEW.bk")
