@@ -69,6 +69,7 @@ bench: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/memory.py
 	$(ONE) $(PEERS) $(BIN)/python bench/scaling.py
 	$(ONE) $(BIN)/python bench/report.py
+	$(ONE) $(BIN)/python bench/predict.py
 
 bench-matrix: $(VENV)/dev $(BENCH_VENV)/made
 	$(ONE) $(PEERS) $(BIN)/python bench/matrix.py

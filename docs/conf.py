@@ -18,7 +18,12 @@ myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 html_theme = "pydata_sphinx_theme"
 html_title = "burkholder"
-html_theme_options = {"show_prev_next": False, "navbar_end": ["theme-switcher"], "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "show_prev_next": False,
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 5,
+    "secondary_sidebar_items": ["page-toc"],
+}
 html_sidebars = {"index": []}
 html_static_path: list[str] = []
 sphinx_gallery_conf = {

@@ -10,7 +10,7 @@ from typing import Any
 import burkholder as bk
 
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#~^])")
-LISTED = re.compile(r"^([\w-]+)$", re.MULTILINE)
+LISTED = re.compile(r"^(?:[^<\n]+<)?([\w-]+)>?$", re.MULTILINE)
 
 
 def write(docs: Path) -> None:

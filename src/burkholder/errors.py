@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
+
+# The page of the documentation that helps with an argument. Where an argument is not named, nothing is said.
+PAGES: dict[str, tuple[str, ...]] = {
+    "formats": (
+        "path", "data", "target", "format", "delimiter", "header", "decimal", "dates", "positive", "drop", "categorical", "bits", "labels",
+    ),
+    "command-line": ("option", "passes", "predictions", "output", "proba", "class-weight", "learner", "name"),
+    "learners": ("x", "X", "y", "w", "weight", "loss", "bound", "radius", "function", "strategy", "max_pending", "pending", "id"),
+    "experts": ("experts", "forecasts", "together", "by", "method", "rate", "outside"),
+    "intervals": ("intervals", "coverage", "yhat", "quantiles", "levels", "alpha"),
+    "matrix": ("ratings", "rating", "row", "column", "low", "high"),
+    "saving": ("load", "model", "checkpoint-every"),
+    "scale": ("key", "keys", "pooled", "idle", "learners"),
+    "auto": ("effort", "full_features", "classes"),
+    "integrations": ("categorical_features", "class_weight", "shuffle", "interval"),
+    "report": ("report",),
+    "serve": ("store", "host", "token-file"),
+    "engine": ("BURKHOLDER_CACHE_DIR",),
+    "discovery": ("problem", "degree"),
+}  # fmt: skip
+_PAGE_OF = {argument: page for page, arguments in PAGES.items() for argument in arguments}
+
+
+def page_of(argument: str) -> str | None:
+    """The page about an argument, which may be named as on the command line or by its place.
+
+    >>> page_of("--target"), page_of("y[17]"), page_of("x['size']"), page_of("nothing known")
+    ('formats', 'learners', 'learners', None)
+    """
+    return _PAGE_OF.get(re.split(r"[\[ ,]", argument.removeprefix("--"))[0])
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -19,10 +50,26 @@ def printable(text: str, keep: str = "") -> str:
 
 
 class BurkholderError(Exception):
-    """The base of every error this library raises on purpose. What files hold is spelled out in its message."""
+    """The base of every error this library raises on purpose. What files hold is spelled out in its message.
 
-    def __init__(self, message: str = "") -> None:
+    >>> try:
+    ...     raise BadInput("target", "Price", "no column 'Price'. Did you mean 'price'?")
+    ... except BurkholderError as error:
+    ...     print(error, error.page, sep="\\n")
+    target = 'Price' cannot be used: no column 'Price'. Did you mean 'price'?
+    formats
+    """
+
+    def __init__(self, message: str = "", page: str | None = None) -> None:
         super().__init__(printable(message))
+        self.page = page  # of the documentation, where one helps
+        if page is not None:
+            self.add_note(self.more)
+
+    @property
+    def more(self) -> str:
+        """Where to read on."""
+        return "" if self.page is None else f"More: docs/{self.page}.md"
 
 
 class BadInput(BurkholderError, ValueError):
@@ -32,6 +79,7 @@ class BadInput(BurkholderError, ValueError):
     Traceback (most recent call last):
         ...
     burkholder.errors.BadInput: radius = -1.0 cannot be used: give a positive number
+    More: docs/learners.md
     """
 
     def __init__(self, argument: str, value: Any, remedy: str) -> None:
@@ -39,29 +87,43 @@ class BadInput(BurkholderError, ValueError):
         shown = repr(value)
         if len(shown) > 80:
             shown = shown[:77] + "..."
-        super().__init__(f"{argument} = {shown} cannot be used: {remedy}")
+        super().__init__(f"{argument} = {shown} cannot be used: {remedy}", page_of(argument))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.argument, self.value, self.remedy)
 
 
 class BadLine(BurkholderError, ValueError):
-    """A malformed line of a file, with its place."""
+    """A malformed line of a file, with its place.
+
+    >>> raise BadLine("load.csv", 7, "3 fields where there are 4 columns")
+    Traceback (most recent call last):
+        ...
+    burkholder.errors.BadLine: load.csv, line 7: 3 fields where there are 4 columns
+    More: docs/formats.md
+    """
 
     def __init__(self, path: str, line: int, reason: str) -> None:
         self.path, self.line, self.reason = path, line, reason
-        super().__init__(f"{path}, line {line}: {reason}")
+        super().__init__(f"{path}, line {line}: {reason}", "formats")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.line, self.reason)
 
 
 class MissingExtra(BurkholderError, ImportError):
-    """An optional dependency that is not installed."""
+    """An optional dependency that is not installed.
+
+    >>> raise MissingExtra("pyarrow", "io")
+    Traceback (most recent call last):
+        ...
+    burkholder.errors.MissingExtra: this needs pyarrow; install it with: pip install 'burkholder[io]'
+    More: docs/start.md
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
-        super().__init__(f"this needs {package}; install it with: pip install 'burkholder[{extra}]'")
+        super().__init__(f"this needs {package}; install it with: pip install 'burkholder[{extra}]'", "start")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.package, self.extra)

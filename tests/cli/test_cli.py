@@ -187,13 +187,13 @@ def test_wrong_arguments_are_named(table, argument, options):
 # --- how it ends --------------------------------------------------------------------------------------------
 
 
-def test_errors_are_one_line_and_exit_code_1(tmp_path):
+def test_errors_are_one_line_and_the_page_that_helps_and_exit_code_1(tmp_path):
     (tmp_path / "sales.csv").write_text("date,store,amount\n2024-01-01,a,5\n")
     done = command("learn", "sales.csv", "--target", "amout", "--learner", "adagrad", "--json", cwd=tmp_path)
     assert done.returncode == 1 and done.stdout == ""
     said = done.stderr.removeprefix("compiling for this machine, once\n")  # if this is the first use of the reader
     assert said.startswith("Error: ") and "Did you mean 'amount'?" in said
-    assert len(said.splitlines()) == 1
+    assert said.splitlines()[1:] == ["More: docs/formats.md"]
 
 
 def test_a_cut_off_file_gives_no_result(tmp_path):

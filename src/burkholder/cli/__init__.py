@@ -16,5 +16,5 @@ def main() -> None:
     try:
         app()
     except BurkholderError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print("\n".join(["Error: " + str(error), *([error.more] if error.more else [])]), file=sys.stderr)
         sys.exit(1)

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from burkholder.cli.console import counted
 from burkholder.errors import BadInput, BadLine, printable
 from burkholder.intervals.learner import Intervals
 from burkholder.storage import save as store
 from burkholder.streams.readers import open_reader
 from burkholder.streams.readers.columns import NUMERIC
+from burkholder.streams.readers.reading import Reading
 
 
 def banded(
@@ -24,6 +26,7 @@ def banded(
     predictions: Path | None,
     save: Path | None,
     report: Path | None,
+    details: bool = False,
 ) -> tuple[dict[str, Any], str]:
     """Everything of the run: as plain data, and as text. Without `yhat`, around a forecast of our own."""
     learner: Any = None if yhat is not None else Intervals(coverage)
@@ -39,6 +42,7 @@ def banded(
             parts.append(np.column_stack([centre, bands]))
             targets.append(np.array(batch.y))
         skipped, format, features = reader.bad_lines, reader.format, reader.features
+        how = Reading.of(reader)
     seconds = time.perf_counter() - began
     table, y = np.concatenate(parts), np.concatenate(targets)
     certificate = learner.certificate()
@@ -54,14 +58,27 @@ def banded(
     if predictions is not None:
         _write(predictions, table)
     if save is not None:
-        store(learner, str(save))
+        store(learner, str(save), {"table": None if how is None else how.to_dict()})
     if report is not None:
         from burkholder.report.bands import write_bands
 
         write_bands(str(report), result, table, y)
-    lines = [str(certificate), f"  mean width  {certificate.mean_width:.6g}", f"  interval score  {certificate.interval_score:.6g}"]
-    lines += [f"  {skipped:,} malformed lines skipped"] if skipped else []
-    return result, "\n".join([printable(name), *lines])
+    return result, "\n".join(_told(result, certificate, details))
+
+
+def _told(result: dict[str, Any], certificate: Any, details: bool) -> list[str]:
+    """For people: what was covered and how widely, then one line of guarantee; the whole certificate on request."""
+    level, off = result["coverage_target"], result["coverage_bound"]
+    lines = [
+        f"{printable(result['data'])}: {result['rounds']:,} rows, {counted(result['features'], 'column')}, intervals",
+        f"  {'coverage':<21}{certificate.coverage:<12.2%}asked for {level:.2%}",
+        f"  {'mean width':<21}{certificate.mean_width:<12.6g}interval score {certificate.interval_score:.6g}",
+        f"  {'guaranteed':<21}coverage within {off:.2%} of what was asked for, whatever the targets",
+    ]
+    lines += [f"  {counted(result['bad_lines'], 'malformed line')} skipped"] if result["bad_lines"] else []
+    rate = result["rounds_per_second"] or 0.0
+    lines.append(f"  {result['seconds']:.2f} s, {rate:,.0f} rows/s{'' if details else '; --details shows the certificate'}")
+    return [*lines, str(certificate)] if details else lines
 
 
 def _place(reader: Any, yhat: str, name: str) -> int:
@@ -105,6 +122,7 @@ def learned(
     predictions: Path | None,
     save: Path | None,
     report: Path | None,
+    details: bool,
     json: bool,
     quiet: bool,
 ) -> None:
@@ -113,12 +131,13 @@ def learned(
 
     if learner != "auto" or passes != 1:
         raise BadInput("intervals", coverage, "intervals are learned in one pass around Auto's forecast: leave out --learner and --passes")
-    for key, value in refused.items():
-        if value:
+    for key, value in {**refused, "positive": reading["positive"], "intercept": reading["intercept"]}.items():
+        if value not in (None, False, []):
             raise BadInput(f"--{key}", value, "intervals have losses of their own: leave it out, or leave out --intervals")
     if data is None:
         raise BadInput("data", None, "the shipped stream has classes for targets: give a file with numbers")
-    result, text = banded(data, data, None, coverage, reading, predictions, save, report)
+    reading = {key: value for key, value in reading.items() if key not in ("positive", "intercept")}
+    result, text = banded(data, data, None, coverage, reading, predictions, save, report, details)
     if not quiet:
         say(text)
     if json:

@@ -26,13 +26,14 @@ def complete(
     load: Annotated[Path | None, typer.Option(help="Go on with the learner that --save wrote.")] = None,
     top: Annotated[list[str] | None, typer.Option(help="Recommend to this row (user). May be repeated; 'all': to everyone.")] = None,
     count: Annotated[int, typer.Option(help="How many to recommend.", min=1)] = 10,
+    details: Annotated[bool, typer.Option("--details", help="The whole certificate.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Matrix completion over a file of ratings, in time order: progressive errors, a certificate, recommendations."""
     from burkholder import storage
     from burkholder.cli.console import emit, say, tell
-    from burkholder.cli.rating import completed, recommended
+    from burkholder.cli.rating import completed, guaranteed, recommended
     from burkholder.errors import BadInput
     from burkholder.matrix.completion import MatrixCompletion
 
@@ -66,6 +67,7 @@ def complete(
         )
         if told["rounds"] > told["rounds_today"]:
             tell(f"the model's life: {told['rounds']:,} ratings, MAE {learner.mae:.4f}")
-        tell(str(learner.certificate()))
+        certificate = learner.certificate()
+        tell(str(certificate) if details else guaranteed(certificate))
     for user, found in chosen.items():
         tell(f"{user}: " + ", ".join(f"{item} ({score:.2f})" for item, score in found))

@@ -25,6 +25,15 @@ def plain(data: Any) -> Any:
     return data
 
 
+def counted(number: int, noun: str) -> str:
+    """How many of something.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def emit(data: Any) -> None:
     """One JSON value on one line of standard output; what could steer a terminal is escaped as JSON does it."""
     text = json.dumps(plain(data), ensure_ascii=False)

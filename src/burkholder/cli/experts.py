@@ -11,7 +11,9 @@ import typer
 def experts(
     file: Annotated[str, typer.Argument(help="A table (csv, parquet, jsonl, arrow), compressed or not; - reads standard input.")],
     target: Annotated[str | None, typer.Option(help="The column to predict; -1 is the last. A row where it is empty is predicted.")] = None,
-    experts: Annotated[str | None, typer.Option(help="Forecast columns, with commas. If not given: all numbers that tell no time.")] = None,
+    experts: Annotated[
+        str | None, typer.Option(help="Forecast columns, with commas. If not given: all numbers that change and tell no time or place.")
+    ] = None,
     loss: Annotated[str, typer.Option(help="absolute, squared, pinball, huber, …")] = "absolute",
     quantile: Annotated[float | None, typer.Option(help="Of the pinball loss.")] = None,
     method: Annotated[str, typer.Option(help="The rule: huber-root, ewa, ml-poly, boa, squint.")] = "huber-root",

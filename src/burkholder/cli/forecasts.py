@@ -14,29 +14,11 @@ from burkholder.streams.readers import detect, open_reader
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, NUMERIC, TARGET, Plan
 
 TABLES = ("csv", "parquet", "jsonl", "arrow")
-TIMES = frozenset(
-    [
-        "time",
-        "date",
-        "datetime",
-        "timestamp",
-        "ts",
-        "day",
-        "hour",
-        "minute",
-        "week",
-        "weekday",
-        "month",
-        "year",
-        "quarter",
-        "season",
-        "period",
-        "index",
-        "id",
-        "row",
-        "step",
-    ]
-)
+_CLOCK = ("time", "date", "datetime", "timestamp", "ts", "day", "hour", "minute")
+_CALENDAR = ("week", "weekday", "month", "year", "quarter", "season", "period")
+TIMES = frozenset((*_CLOCK, *_CALENDAR, "index", "id", "row", "step"))
+PLACES = frozenset(["lat", "lon", "latitude", "longitude", "station", "stationid", "region", "zone"])
+ENOUGH = 10  # rows after which a column that never changed is no forecast
 
 
 class Forecasts(NamedTuple):
@@ -62,7 +44,8 @@ def read_forecasts(
     labels: str = "optional",
     **reading: Any,
 ) -> Forecasts:
-    """Every row of a table; without a list of experts, all columns of numbers that tell no time are forecasts, target and group apart.
+    """Every row of a table; without a list of experts, all columns of numbers are forecasts, target and group apart, but for those
+    that tell a time or a place, or never change.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "loads.csv"
@@ -94,13 +77,18 @@ def read_forecasts(
                     prefix = f"{plan.names[column]}="
                     kept += [_field(name, prefix) for name in islice(every, int(plan.slot[column]), None, plan.count)]
         skipped = reader.bad_lines
+    table, labels_seen = np.concatenate(values), np.concatenate(y)
+    if experts is None and len(table) >= ENOUGH and len(np.unique(labels_seen[~np.isnan(labels_seen)])) > 1:
+        moves = [len(np.unique(column[~np.isnan(column)])) > 1 for column in table.T]
+        if any(moves):
+            chosen, table = [column for column, does in zip(chosen, moves) if does], table[:, moves]
     names = [plan.names[column] for column in chosen]
     left_out = [n for c, n in enumerate(whole.names) if c not in chosen and c != whole.target and n not in words]
     blank = [""] * sum(map(len, y))
     groups = blank if by is None else found[plan.find("by", by)]
     moments = blank if together is None else found[plan.find("together", together)]
     shared = next((plan.names[c] for c in times if any(a == b for a, b in zip(found[c], found[c][1:]))), None)
-    return Forecasts(names, np.concatenate(values), np.concatenate(y), groups, left_out, skipped, moments, shared)
+    return Forecasts(names, table, labels_seen, groups, left_out, skipped, moments, shared)
 
 
 def _field(name: str, prefix: str) -> str:
@@ -109,8 +97,13 @@ def _field(name: str, prefix: str) -> str:
 
 def _times(plan: Plan) -> list[int]:
     """Columns that tell when: dates, and numbers whose name says so."""
-    named = [bool(TIMES & set(re.split(r"[^a-z]+", name.lower()))) for name in plan.names]
-    return [c for c, kind in enumerate(plan.kind.tolist()) if kind == DATE or (kind == NUMERIC and named[c])]
+    return sorted({*np.flatnonzero(plan.kind == DATE).tolist(), *_called(plan, TIMES)})
+
+
+def _called(plan: Plan, words: frozenset[str]) -> list[int]:
+    """Columns of numbers whose name has one of these words."""
+    named = [bool(words & set(re.split(r"[^a-z]+", name.lower()))) for name in plan.names]
+    return [c for c, kind in enumerate(plan.kind.tolist()) if kind == NUMERIC and named[c]]
 
 
 def _chosen(plan: Plan, experts: Sequence[str] | None, words: Sequence[str], format: str) -> list[int]:
@@ -119,8 +112,8 @@ def _chosen(plan: Plan, experts: Sequence[str] | None, words: Sequence[str], for
     if plan.target in groups:
         raise BadInput("by", words[groups.index(plan.target)], "this column is the target")
     if experts is None:
-        times = _times(plan)
-        columns = [column for column, kind in enumerate(plan.kind) if kind == NUMERIC and column not in times]
+        others = {*_times(plan), *_called(plan, PLACES)}
+        columns = [column for column, kind in enumerate(plan.kind) if kind == NUMERIC and column not in others]
         if not columns:
             raise BadInput("path", plan.file, "it has no column of numbers besides the target; name the forecasts with --experts")
         return columns

@@ -22,6 +22,7 @@ def intervals(
     predictions: Annotated[Path | None, typer.Option(help="Write prediction, low and high of every row here.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the learner to this file when the data end.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with charts here (.html).")] = None,
+    details: Annotated[bool, typer.Option("--details", help="The whole certificate.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Intervals around anybody's predictions: each row's before its target is learned."""
@@ -29,7 +30,7 @@ def intervals(
     from burkholder.cli.console import emit, tell
 
     reading = {"format": format, "target": target, "weight": weight, "drop": tuple(drop or ()), "header": header, "delimiter": delimiter}
-    result, text = banded(file, file, yhat, coverage, {**reading, "skip_bad": skip_bad or None}, predictions, save, report)
+    result, text = banded(file, file, yhat, coverage, {**reading, "skip_bad": skip_bad or None}, predictions, save, report, details)
     if json:
         emit(result)
     else:

@@ -54,7 +54,6 @@ def learned(
     learner: str,
     loss: str | None,
     options: list[str],
-    intercept: bool | None,
     predictions: Path | None,
     save: Path | None,
     load: Path | None,
@@ -67,9 +66,11 @@ def learned(
 
     if data is None:
         raise BadInput("data", None, "give a table with a column of keys")
-    for name, value in refused.items():
+    intercept = reading["intercept"]
+    for name, value in {**refused, "positive": reading["positive"], "bits": reading["bits"]}.items():
         if value:
             raise BadInput(f"--{name}", value, "it is not for keys: leave it out, or leave out --key")
+    reading = {name: value for name, value in reading.items() if name not in ("intercept", "positive", "bits")}
     keyed, before = _begun(key, learner, loss, options, intercept, load)
     began, rows = time.perf_counter(), with_keys(data, key, reading)
     written = Predictions(None if predictions is None else str(predictions))

@@ -74,51 +74,7 @@ def learn(
     from burkholder.cli.console import emit, say
     from burkholder.cli.session import Session, shipped
 
-    if intervals is not None:
-        from burkholder.cli.banding import learned
-
-        reading: dict[str, Any] = {
-            "format": format,
-            "target": target,
-            "weight": weight,
-            "drop": tuple(drop or ()),
-            "header": header,
-            "delimiter": delimiter,
-        }
-        reading |= {"categorical": tuple(categorical or ()), "decimal": decimal, "bits": bits, "skip_bad": skip_bad or None}
-        refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "positive": positive}
-        learned(data, intervals, reading, refused, learner, passes, predictions, save, report, json, quiet)
-        return
-
-    if key is not None:
-        from burkholder.cli.keyed import learned as learned_by_key
-
-        columns = {
-            "target": target,
-            "weight": weight,
-            "drop": tuple(drop or ()),
-            "categorical": tuple(categorical or ()),
-            "decimal": decimal,
-        }
-        how = {"format": format, "header": header, "delimiter": delimiter, "dates": dates, "skip_bad": skip_bad or None}
-        others: dict[str, object] = {"multiclass": multiclass, "class-weight": class_weight, "positive": positive}
-        others |= {"bits": bits, "proba": proba, "passes": passes > 1}
-        others |= {"checkpoint-every": checkpoint_every, "report": report, "radius": radius}
-        learned_by_key(
-            data, key, columns | how, others, learner, loss, option or [], intercept, predictions, save, load, details, json, quiet
-        )
-        return
-
-    from burkholder.cli.telling import result, summary
-    from burkholder.storage.checkpoints import Checkpoints, interrupted
-
-    recorder = None
-    if report is not None:
-        from burkholder.report import Recorder
-
-        recorder = Recorder(str(report), radius)
-
-    given: dict[str, Any] = {
+    reading: dict[str, Any] = {
         "format": format,
         "target": target,
         "weight": weight,
@@ -133,6 +89,31 @@ def learn(
         "intercept": intercept,
         "skip_bad": skip_bad or None,
     }
+    if intervals is not None:
+        from burkholder.cli.banding import learned
+
+        refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "radius": radius}
+        refused |= {"multiclass": multiclass, "class-weight": class_weight, "proba": proba, "key": key}
+        learned(data, intervals, reading, refused, learner, passes, predictions, save, report, details, json, quiet)
+        return
+
+    if key is not None:
+        from burkholder.cli.keyed import learned as learned_by_key
+
+        others: dict[str, object] = {"multiclass": multiclass, "class-weight": class_weight, "proba": proba, "passes": passes > 1}
+        others |= {"checkpoint-every": checkpoint_every, "report": report, "radius": radius}
+        learned_by_key(data, key, reading, others, learner, loss, option or [], predictions, save, load, details, json, quiet)
+        return
+
+    from burkholder.cli.telling import result, summary
+    from burkholder.storage.checkpoints import Checkpoints, interrupted
+
+    recorder = None
+    if report is not None:
+        from burkholder.report import Recorder
+
+        recorder = Recorder(str(report), radius)
+
     again = interrupted(str(load)) if load is not None and data is None else None
     if again is not None:  # with the settings of the run that was interrupted, which nothing said now may change
         data, passes, option = again.data, again.passes, again.options
@@ -142,7 +123,7 @@ def learn(
     session = Session(
         data=shipped() if data is None else data,
         name="electricity (shipped)" if data is None else data,
-        reading=given,
+        reading=reading,
         loss=loss,
         learner=learner,
         options=option or [],

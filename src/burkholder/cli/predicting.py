@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -13,13 +14,13 @@ from typing import IO, Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.cli.console import plain
 from burkholder.cli.tasks import chances
 from burkholder.errors import BadInput
 from burkholder.learning.factory import keeps_constant
 from burkholder.storage import load_with_extra
 from burkholder.storage.tables import reading_of
 from burkholder.streams.readers import open_reader, read
+from burkholder.streams.readers.reading import Reading
 
 BLOCK = 4096
 
@@ -42,16 +43,19 @@ class Answers:
 
     def write(self, columns: dict[str, Any]) -> None:
         """Some rows: a column of answers by name; the first is the prediction."""
-        rows = list(zip(*(column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values())))
         if self.json:
-            self._file.writelines(json.dumps(plain(dict(zip(columns, row))), ensure_ascii=False) + "\n" for row in rows)
+            names = [json.dumps(name, ensure_ascii=False) for name in columns]
+            spelled = [_spelled(column) for column in columns.values()]
+            pattern = "{" + ", ".join(f"{name.replace('%', '%%')}: %s" for name in names) + "}\n"
+            self._file.writelines(map(pattern.__mod__, zip(*spelled)))
         elif len(columns) == 1:
-            self._file.writelines(f"{value!r}\n" if isinstance(value, float) else f"{value}\n" for (value,) in rows)
+            (column,) = columns.values()
+            self._file.writelines(f"{word}\n" for word in (map(repr, column.tolist()) if isinstance(column, np.ndarray) else column))
         else:
             writer = csv.writer(self._file, lineterminator="\n")
             if not self._headed:
                 writer.writerow(columns)
-            writer.writerows(rows)
+            writer.writerows(zip(*(column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values())))
         self._headed = True
         self._file.flush()  # whoever follows a live stream sees each block at once
 
@@ -63,12 +67,23 @@ class Answers:
             os.replace(f"{self.path}.partial", self.path)
 
 
+def _spelled(column: Any) -> list[str]:
+    """The values of a column as JSON has them; a number that is none is null."""
+    if isinstance(column, np.ndarray):
+        return [repr(value) if math.isfinite(value) else "null" for value in column.tolist()]
+    words = {word: json.dumps(word, ensure_ascii=False) for word in set(column)}
+    return [words[word] for word in column]
+
+
 def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float | None, reading: dict[str, Any]) -> int:
     """Answer every row of the data; returns how many lines were skipped."""
     learner, extra = load_with_extra(model)
     run = extra.get("run", {})
-    if intervals is not None and not hasattr(learner, "intervals"):
-        raise BadInput("intervals", intervals, f"{model} holds a {type(learner).__name__}, which gives numbers; see `burkholder intervals`")
+    if hasattr(learner, "coverage") and hasattr(learner, "predict_rows"):
+        return _bands(learner, data, answers, intervals, {**reading, "reading": extra.get("table")}, proba)
+    if intervals is not None:
+        remedy = f"{model} gives numbers alone; learn it with --intervals {intervals:g}, or put intervals around them: burkholder intervals"
+        raise BadInput("intervals", intervals, remedy)
     if hasattr(learner, "keys"):
         return _keyed(learner, data, answers, reading, run)
     if hasattr(learner, "top"):
@@ -110,6 +125,25 @@ def _columns(learner: Any, found: Any, names: list[str], proba: bool) -> dict[st
     if not learner.loss.odds:
         raise BadInput("proba", proba, f"the {losses.name(learner.loss)} loss gives no probabilities")
     return {f"p({names[1]})": chances(found)}
+
+
+def _bands(learner: Any, data: str, answers: Answers, coverage: float | None, reading: dict[str, Any], proba: bool) -> int:
+    """A model of intervals: the point forecast, and both ends."""
+    if coverage is not None and coverage != learner.coverage:
+        raise BadInput(
+            "intervals", coverage, f"this model was learned for a coverage of {learner.coverage:g}: leave it out, or learn another"
+        )
+    if proba:
+        raise BadInput("proba", proba, "this model predicts numbers, not classes")
+    if reading["reading"] is not None:
+        reading["reading"] = Reading.from_dict(reading["reading"])
+    with open_reader(data, labels="ignored", **reading) as reader:
+        for batch in reader:
+            ends = learner.predict_rows(batch.indptr, batch.indices, batch.values)
+            cuts = zip(batch.indptr[:-1].tolist(), batch.indptr[1:].tolist())
+            points = [learner.point((batch.indices[a:b], batch.values[a:b])) for a, b in cuts]
+            answers.write({"prediction": np.array(points), "low": ends[:, 0], "high": ends[:, 1]})
+        return int(reader.bad_lines)
 
 
 def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:

@@ -69,6 +69,16 @@ def recommended(learner: Any, users: list[str], count: int) -> dict[str, list[tu
     return {user: [(str(item), score) for item, score in learner.top(learner.spelled(user), count)] for user in wanted}
 
 
+def guaranteed(certificate: Any) -> str:
+    """One line: the most that these very ratings prove of the certificate's own comparators."""
+    realised = _value(certificate, "realised")
+    if realised is None or not certificate.rounds:
+        return "guaranteed: nothing; --details shows the certificate"
+    each = realised / certificate.rounds
+    words = f"at most {each:.4g} a rating worse than" if each > 0.0 else f"at least {-each:.4g} a rating better than"
+    return f"guaranteed: {words} {certificate.comparators}; --details shows the certificate"
+
+
 def _value(certificate: Any, name: str) -> float | None:
     """The guarantee of that kind about the certificate's own comparators."""
     return next((g.value for g in certificate.guarantees if name in g.name), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from burkholder import losses
+from burkholder.cli.console import counted
 from burkholder.errors import BadInput, printable
 
 LOSS_NAMES = {"logistic": "log loss", "squared": "mean squared error", "absolute": "mean absolute error"}
@@ -80,8 +81,8 @@ def result(session: Any) -> dict[str, Any]:
 def summary(session: Any, details: bool = False) -> str:
     """The run, for people: what was lost beside who knows nothing, then one line of guarantee; the whole certificate on request."""
     lines = [] if session.complete else ["INTERRUPTED: what follows covers the rounds learned so far, not all."]
-    columns = f"{session.features:,} {'columns' if session.checkpoints.features else 'features'}"
-    lines.append(f"{printable(session.name)}: {session.learned:,} rows, {columns}, {session.learner_name}")
+    columns = counted(session.features, "column" if session.checkpoints.features else "feature")
+    lines.append(f"{printable(session.name)}: {counted(session.learned, 'row')}, {columns}, {session.learner_name}")
     lines += _losses(session)
     lines += _guarantee(session)
     if session.checkpoints.rounds_before:
@@ -90,9 +91,9 @@ def summary(session: Any, details: bool = False) -> str:
     if session.passes > 1:
         lines.append(f"  {session.passes} passes; losses are those of the first")
     if session.unlabelled:
-        lines.append(f"  {session.unlabelled:,} rows without a target skipped")
+        lines.append(f"  {counted(session.unlabelled, 'row')} without a target skipped")
     if session.bad_lines:
-        lines.append(f"  {session.bad_lines:,} malformed lines skipped, such as {printable(session.bad_examples[0])}")
+        lines.append(f"  {counted(session.bad_lines, 'malformed line')} skipped, such as {printable(session.bad_examples[0])}")
     rate = session.learned / session.seconds if session.seconds else 0.0
     lines.append(f"  {session.seconds:.2f} s, {rate:,.0f} rows/s{'' if details else '; --details shows the certificate'}")
     if session.predictions.left_over and not session.complete:

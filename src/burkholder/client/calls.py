@@ -27,7 +27,13 @@ class Answered(NamedTuple):
 
 
 class ServiceRefused(BurkholderError):
-    """The service did not do it: 404, 409, 410, … with its argument, value and remedy."""
+    """The service did not do it: 404, 409, 410, … with its argument, value and remedy.
+
+    >>> raise ServiceRefused(404, "model", "'clicks'", "models: churn")
+    Traceback (most recent call last):
+        ...
+    burkholder.client.calls.ServiceRefused: 404: model = 'clicks': models: churn
+    """
 
     def __init__(self, status: int, argument: str, value: str, remedy: str) -> None:
         self.status, self.argument, self.value, self.remedy = status, argument, value, remedy

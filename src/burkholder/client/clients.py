@@ -23,6 +23,9 @@ class Client:
     """A service at a URL. `model` is one of its models, if not the default; `retries` how often to ask again.
 
     What else is given goes to httpx: timeout, transport, verify, …
+
+    >>> client = Client("http://127.0.0.1:8080", retries=2)  # connects with the first call
+    >>> client.close()
     """
 
     def __init__(self, url: str, token: str | None = None, *, model: str | None = None, retries: int = 5, **http: Any) -> None:
@@ -93,7 +96,12 @@ class Client:
 
 
 class AsyncClient:
-    """`Client`, with every call to be awaited."""
+    """`Client`, with every call to be awaited.
+
+    >>> import asyncio
+    >>> client = AsyncClient("http://127.0.0.1:8080")
+    >>> asyncio.run(client.close())
+    """
 
     def __init__(self, url: str, token: str | None = None, *, model: str | None = None, retries: int = 5, **http: Any) -> None:
         self._calls = Calls(model, retries)

@@ -21,7 +21,14 @@ from burkholder.learning.certificate import Assumption
 
 @dataclass(frozen=True)
 class Comparison(Sequence):
-    """The mean of a's losses minus b's, after every round, within [low, high] at all times but for an error alpha."""
+    """The mean of a's losses minus b's, after every round, within [low, high] at all times but for an error alpha.
+
+    >>> import numpy as np, burkholder as bk
+    >>> a, b = np.tile([0.1, 0.2], 300), np.tile([0.5, 0.4], 300)
+    >>> found = bk.compare(a, b)
+    >>> found.rounds
+    600
+    """
 
     assumptions: tuple[Assumption, ...] = ()
     names: tuple[str, str] = ("a", "b")

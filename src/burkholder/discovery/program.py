@@ -37,7 +37,13 @@ Vector = dict[int, Fraction]
 
 
 class NotFound(BurkholderError):
-    """The search ended without a proof; the message says what to change."""
+    """The search ended without a proof; the message says what to change.
+
+    >>> raise NotFound("no polynomial of degree 2: try a higher degree")
+    Traceback (most recent call last):
+        ...
+    burkholder.discovery.program.NotFound: no polynomial of degree 2: try a higher degree
+    """
 
 
 @dataclass

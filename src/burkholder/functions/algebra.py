@@ -254,10 +254,23 @@ def combine(*members: BurkholderFunction, weights: Sequence[float] | None = None
 
 
 def minimum(*members: BurkholderFunction) -> Minimum:
-    """The pointwise minimum."""
+    """The pointwise minimum.
+
+    >>> import burkholder as bk
+    >>> both = minimum(bk.SquareFunction(radius=1.0), bk.SquareFunction(radius=2.0))
+    >>> zero = both.zero(1)
+    >>> float(both.value(zero)) <= 0.0
+    True
+    """
     return Minimum(members)
 
 
 def softmax(*members: BurkholderFunction, rate: float) -> Softmax:
-    """The soft maximum with second-order charges: nearly as good as the best member."""
+    """The soft maximum with second-order charges: nearly as good as the best member.
+
+    >>> import burkholder as bk
+    >>> both = softmax(bk.SquareFunction(radius=1.0), bk.SquareFunction(radius=2.0), rate=0.1)
+    >>> len(both.members)
+    2
+    """
     return Softmax(members, rate)

@@ -28,6 +28,11 @@ class BurkholderFunction:
 
     Only `zero`, `statistic` (or `advance`) and `value` are needed. `target` defaults to `value`; a function
     without `bound` still plays and still has realised certificates, but promises nothing in advance.
+
+    >>> import burkholder as bk
+    >>> function = bk.SquareFunction(radius=2.0)
+    >>> isinstance(function, BurkholderFunction), float(function.value(function.zero(3))) <= 0.0
+    (True, True)
     """
 
     name: str = "unnamed"

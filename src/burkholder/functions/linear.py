@@ -22,7 +22,14 @@ CLOCKS = ("square", "gradient", "count")
 
 
 class Linear(BurkholderFunction):
-    """A linear learner's Burkholder function, from a potential, a geometry and a clock."""
+    """A linear learner's Burkholder function, from a potential, a geometry and a clock.
+
+    >>> from burkholder.potentials import SquareRoot
+    >>> function = Linear("AdaGrad", SquareRoot(radius=2.0), "coordinates", "gradient")
+    >>> import burkholder as bk
+    >>> bk.Learner(function, loss="absolute").predict({"a": 1.0})
+    0.0
+    """
 
     def __init__(
         self, name: str, potential: Any, geometry: Any, clock: str, lipschitz: float = 1.0, feature_bound: float = math.inf

@@ -24,7 +24,14 @@ RULES = ("lowering", "doubling", "fixed")
 
 
 class MatrixPrediction(BurkholderFunction):
-    """Dense and exact, by eigenvalues: for small matrices, and as the reference for the large."""
+    """Dense and exact, by eigenvalues: for small matrices, and as the reference for the large.
+
+    >>> import numpy as np, burkholder as bk
+    >>> learner = bk.Learner(MatrixPrediction((2, 3)), loss="absolute", bound=1.0)
+    >>> learner.update(np.eye(2, 3).reshape(-1), 1.0)
+    >>> learner.rounds
+    1
+    """
 
     kind = "generalised"
     growable = False

@@ -21,7 +21,15 @@ from burkholder.potentials.mixture import SHARP
 
 
 class ParameterFree(Linear):
-    """The anytime repair of `thm:param_free`: features of norm at most `feature_bound`, any horizon."""
+    """The anytime repair of `thm:param_free`: features of norm at most `feature_bound`, any horizon.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner(ParameterFree(feature_bound=1.0), loss="absolute", bound=1.0)
+    >>> learner.update([1.0, 0.0], 0.5)
+    >>> certificate = learner.certificate()
+    >>> certificate.bound([0.0, 0.0]) < certificate.bound([1.0, 0.0])  # the price grows with the comparator, and nobody set a radius
+    True
+    """
 
     def __init__(self, geometry: Any = "l2", feature_bound: float = 1.0, lipschitz: float | None = None) -> None:
         size = positive("feature_bound", feature_bound)
@@ -51,7 +59,14 @@ class PrintedParameterFree(Linear):
 
 
 class AdaptiveParameterFree(Linear):
-    """Adapts to the features' sizes as well: U is additive and asks for no bound on ‖x‖."""
+    """Adapts to the features' sizes as well: U is additive and asks for no bound on ‖x‖.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner(AdaptiveParameterFree(), loss="absolute", bound=1.0)
+    >>> learner.update([300.0], 0.5)
+    >>> learner.rounds
+    1
+    """
 
     def __init__(self, geometry: Any = "l2", scale: float = 1.0, start: float = 1.0, lipschitz: float | None = None) -> None:
         scale, start = positive("scale", scale), positive("start", start)
@@ -60,7 +75,14 @@ class AdaptiveParameterFree(Linear):
 
 
 class GradientMixture(Linear):
-    """Scale-free: a mixture over rates that adapts to Σ(δx)², per coordinate by default."""
+    """Scale-free: a mixture over rates that adapts to Σ(δx)², per coordinate by default.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner(GradientMixture(), loss="absolute", bound=1.0)
+    >>> learner.update([1.0, -2.0], 0.5)
+    >>> learner.potential() <= 1e-9
+    True
+    """
 
     def __init__(self, geometry: Any = "coordinates", scale: float = 1.0, atoms: int = 24, lipschitz: float | None = None) -> None:
         scale = positive("scale", scale)

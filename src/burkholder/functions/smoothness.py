@@ -14,7 +14,14 @@ from burkholder.potentials import Quadratic
 
 
 class Smoothness(Linear):
-    """`strength` is c; with `tangent=True` s counts δ²‖x‖² instead of L²‖x‖²."""
+    """`strength` is c; with `tangent=True` s counts δ²‖x‖² instead of L²‖x‖².
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner(Smoothness(), loss="absolute", bound=1.0)
+    >>> learner.update([0.6, 0.8], 1.0)
+    >>> learner.potential() <= 1e-9
+    True
+    """
 
     def __init__(self, geometry: Any = "l2", strength: float = 1.0, tangent: bool = False, lipschitz: float | None = None) -> None:
         strength = positive("strength", strength)

@@ -19,6 +19,12 @@ class StronglyConvex(BurkholderFunction):
     """Logarithmic regret for a ρ-strongly convex, L-Lipschitz loss on [-B, B].
 
     L and ρ left open are taken from the learner's loss.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner("strongly-convex", loss="squared", bound=1.0)
+    >>> learner.update([1.0], 0.5)
+    >>> isinstance(learner.function, StronglyConvex)
+    True
     """
 
     name = "strongly-convex"

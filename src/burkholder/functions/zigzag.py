@@ -17,7 +17,14 @@ from burkholder.geometries.base import conjugate, power_norm
 
 
 class ZigZag(BurkholderFunction):
-    """Regret over ‖w‖_{p/(p−1)} ≤ R, in expectation R·β_p·(E‖Y‖_p^p)^{1/p} for the best unit."""
+    """Regret over ‖w‖_{p/(p−1)} ≤ R, in expectation R·β_p·(E‖Y‖_p^p)^{1/p} for the best unit.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner(ZigZag(), loss="absolute", bound=1.0)
+    >>> learner.update([0.5], 1.0)
+    >>> learner.rounds
+    1
+    """
 
     kind = "generalised"
     structure = frozenset({TANGENT})

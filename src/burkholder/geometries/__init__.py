@@ -1,4 +1,10 @@
-"""Geometries: how g = Σδx enters a scalar potential."""
+"""Geometries: how g = Σδx enters a scalar potential.
+
+>>> import numpy as np
+>>> from burkholder import geometries
+>>> float(geometries.get("l2").norm(np.array([3.0, 4.0])))
+5.0
+"""
 
 from __future__ import annotations
 

@@ -31,6 +31,9 @@ class Witness:
 
     `point` maps names to numbers, strings of exact numbers, or lists of them; `arithmetic` says in what the
     residual was evaluated, so that nobody has to take a float's word for it.
+
+    >>> Witness({"x": 1.0}, residual=0.25).residual
+    0.25
     """
 
     point: Mapping[str, Any]
@@ -109,7 +112,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Report:
-    """The verdicts on one function, one per property (and one more per exact proof that was run)."""
+    """The verdicts on one function, one per property (and one more per exact proof that was run).
+
+    >>> report = Report("mine", (Verdict("1", Status.NOT_REFUTED, "U(0) ≤ 0"),))
+    >>> report.refuted
+    ()
+    """
 
     name: str
     verdicts: tuple[Verdict, ...]

@@ -19,7 +19,12 @@ from burkholder.errors import BadInput, BurkholderError, MissingExtra
 
 @dataclass(frozen=True)
 class Assumption:
-    """One condition a guarantee rests on, with what was seen of it on this stream."""
+    """One condition a guarantee rests on, with what was seen of it on this stream.
+
+    >>> said = Assumption("labels", "|y| ≤ 1", limit=1.0, worst=3.0, violations=2, still_holds="what was realised")
+    >>> said.held
+    False
+    """
 
     name: str
     statement: str
@@ -62,7 +67,11 @@ class Comparators:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """One inequality with a number in it, and whom it is about. `holds` is False once an assumption it needs was violated."""
+    """One inequality with a number in it, and whom it is about. `holds` is False once an assumption it needs was violated.
+
+    >>> Guarantee("realised regret", "read off this very stream", 3.5).value
+    3.5
+    """
 
     name: str
     statement: str
@@ -81,6 +90,12 @@ class Certificate:
 
     A learner's own certificate fills in `_whom`, `_realised`, `_corrected` and `_promised`; whatever they compute, the
     three public numbers come in order.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner("square-function", loss="absolute", bound=1.0)
+    >>> certificate = learner.run([[1.0], [0.5]], [0.5, 0.2]).certificate
+    >>> certificate.realised([0.4]) <= certificate.corrected([0.4]) <= certificate.bound([0.4])
+    True
     """
 
     learner: str

@@ -40,6 +40,7 @@ def named_learner(name: str, loss: Any, options: dict[str, Any] | None = None, i
         ...
     burkholder.errors.BadInput: option = 'quantle=0.9' cannot be used: did you mean 'quantile'? Options: effort, \
 full_features, high, low, max_pending, quantile
+    More: docs/command-line.md
     """
     given = dict(options or {})
     if name == AUTO:

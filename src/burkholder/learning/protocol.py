@@ -36,7 +36,13 @@ class Stretch(NamedTuple):
 
 
 class OnlineLearner(ABC):
-    """What Learner, Auto, Experts and completion have in common; a new learner fills in the methods with one underscore."""
+    """What Learner, Auto, Experts and completion have in common; a new learner fills in the methods with one underscore.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Auto("absolute")
+    >>> isinstance(learner, OnlineLearner)
+    True
+    """
 
     def __init__(self, max_pending: int = MAX_PENDING) -> None:
         self._tickets: Tickets[Played] = Tickets(max_pending)
@@ -74,25 +80,60 @@ class OnlineLearner(ABC):
     @property
     @abstractmethod
     def rounds(self) -> int:
-        """How many labels were learned."""
+        """How many labels were learned.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0}, 7.0)
+        >>> learner.rounds
+        1
+        """
 
     @property
     @abstractmethod
     def cumulative_loss(self) -> float:
-        """The progressive loss so far, rounds weighted as given."""
+        """The progressive loss so far, rounds weighted as given.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0}, 7.0)  # the first prediction was 0
+        >>> learner.cumulative_loss
+        7.0
+        """
 
     @abstractmethod
     def certificate(self) -> Certificate:
-        """What is guaranteed now, against whom, and under what."""
+        """What is guaranteed now, against whom, and under what.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0}, 7.0)
+        >>> learner.certificate().rounds
+        1
+        """
 
     @abstractmethod
     def state_dict(self) -> State:
-        """(header, arrays): plain data, and numpy arrays. `from_state` resumes bit for bit."""
+        """(header, arrays): plain data, and numpy arrays. `from_state` resumes bit for bit.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> header, arrays = learner.state_dict()
+        >>> header["loss"]
+        'absolute'
+        """
 
     @classmethod
     @abstractmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-        """The learner that `state_dict` described; everything is checked before it is handed out."""
+        """The learner that `state_dict` described; everything is checked before it is handed out.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0}, 7.0)
+        >>> bk.Auto.from_state(*learner.state_dict()).rounds
+        1
+        """
 
     def _undo(self) -> Callable[[], None]:
         """Remember everything; the result puts it back."""
@@ -105,18 +146,40 @@ class OnlineLearner(ABC):
 
     # --- one round -------------------------------------------------------------------------------------------
     def predict(self, x: Any) -> Any:
-        """The prediction for one row. Predicting changes nothing."""
+        """The prediction for one row. Predicting changes nothing.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0}, 7.0)
+        >>> learner.predict({"size": 3.0}) == learner.predict({"size": 3.0})
+        True
+        """
         with self._lock:
             return self._play(self._read(x))[0]
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
-        """One round: predict, see y, learn."""
+        """One round: predict, see y, learn.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.update({"size": 3.0, "city": "Rome"}, 7.0)
+        >>> learner.update({"size": None, "city": "Oslo"}, 9.0, weight=2.0)
+        >>> learner.rounds
+        2
+        """
         with self._lock:
             row = self._read(x)
             self._learn(row, self._play(row)[1], y, checked_weight(weight), 0)
 
     def play(self, x: Any) -> Ticket:
-        """A prediction whose label comes later; hand the ticket's id to `reveal`, or to `forget`."""
+        """A prediction whose label comes later; hand the ticket's id to `reveal`, or to `forget`.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> ticket = learner.play({"size": 3.0})
+        >>> ticket.prediction, learner.pending
+        (0.0, 1)
+        """
         with self._lock:
             self._tickets.check_room()
             row = self._read(x)
@@ -124,30 +187,64 @@ class OnlineLearner(ABC):
             return Ticket(self._tickets.issue(Played(row, memo, self.rounds)), answer)
 
     def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
-        """The label of an earlier play: learn from exactly what was played then."""
+        """The label of an earlier play: learn from exactly what was played then.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> ticket = learner.play({"size": 3.0})
+        >>> learner.reveal(ticket.id, 7.0)
+        >>> learner.rounds, learner.pending
+        (1, 0)
+        """
         with self._lock:
             played = self._tickets.look(id)
             self._learn(played.row, played.memo, y, checked_weight(weight), self.rounds - played.round)
             self._tickets.take(id)
 
     def forget(self, id: int) -> None:
-        """The label of that play will never come."""
+        """The label of that play will never come.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> ticket = learner.play({"size": 3.0})
+        >>> learner.forget(ticket.id)
+        >>> learner.rounds, learner.pending
+        (0, 0)
+        """
         with self._lock:
             self._tickets.take(id)
 
     @property
     def pending(self) -> int:
-        """Plays whose label has not come yet."""
+        """Plays whose label has not come yet.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> ticket = learner.play({"size": 3.0})
+        >>> learner.pending
+        1
+        """
         return len(self._tickets)
 
     @property
     def max_pending(self) -> int:
-        """How many plays may wait for their labels."""
+        """How many plays may wait for their labels.
+
+        >>> import burkholder as bk
+        >>> bk.Auto("absolute", max_pending=10).max_pending
+        10
+        """
         return self._tickets.limit
 
     # --- many rows -------------------------------------------------------------------------------------------
     def predict_many(self, X: Any) -> Any:
-        """The prediction for every row of X, compiled where `predict` is; nothing is learned."""
+        """The prediction for every row of X, compiled where `predict` is; nothing is learned.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.predict_many([[1.0], [2.0]]).tolist()
+        [0.0, 0.0]
+        """
         with self._lock:
             return self._predict_many(self._table(X))
 
@@ -155,13 +252,25 @@ class OnlineLearner(ABC):
         """Every row in turn, as `predict` then `update` would; all of it, or nothing when an input is bad.
 
         `trace` is the number of moments at which loss, potential and regret are noted down.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> run = learner.run([[1.0], [2.0]], [2.0, 4.0])
+        >>> len(run.predictions), run.certificate.rounds
+        (2, 2)
         """
         with self._lock:
             table = self._table(X)
             return self._recorded(table, self._targets(y, table.rows), self._weights(weight, table.rows), trace)
 
     def learn_many(self, X: Any, y: Any, weight: Any = None) -> Any:
-        """Every row in turn, as `run`, all of it or nothing; only the progressive predictions are told."""
+        """Every row in turn, as `run`, all of it or nothing; only the progressive predictions are told.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> len(learner.learn_many([[1.0], [2.0]], [2.0, 4.0])), learner.rounds
+        (2, 2)
+        """
         with self._lock:
             table = self._table(X)
             targets, weights = self._targets(y, table.rows), self._weights(weight, table.rows)
@@ -210,7 +319,14 @@ class OnlineLearner(ABC):
 
     # --- pictures --------------------------------------------------------------------------------------------
     def plot_importances(self, count: int = 15, path: str | None = None) -> Any:
-        """The features that matter most: how far each moves the prediction, or where that is not known, its weight."""
+        """The features that matter most: how far each moves the prediction, or where that is not known, its weight.
+
+        >>> import burkholder as bk
+        >>> learner = bk.Auto("absolute")
+        >>> learner.learn_many([{"size": 1.0}, {"size": 2.0}], [2.0, 4.0]).shape
+        (2,)
+        >>> figure = learner.plot_importances()
+        """
         from burkholder.learning.runs import importance_figure
 
         ask = getattr(self, "importances", None) or getattr(self, "weights", None)

@@ -18,6 +18,11 @@ class Run:
     learner as it is now, and a trace of the way there.
 
     `losses` are ℓ(ŷ_t, y_t), without the weights; `details` holds what only this kind of learner has.
+
+    >>> import burkholder as bk
+    >>> run = bk.Auto("absolute").run([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0])
+    >>> len(run.predictions), run.mean_loss == float(run.losses.mean())
+    (3, True)
     """
 
     predictions: Any

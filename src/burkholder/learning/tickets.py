@@ -11,7 +11,15 @@ P = TypeVar("P")
 
 
 class Ticket(NamedTuple):
-    """A prediction whose label is still to come; hand its id to `reveal`, or to `forget`."""
+    """A prediction whose label is still to come; hand its id to `reveal`, or to `forget`.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Auto("absolute")
+    >>> ticket = learner.play({"hour": 13})
+    >>> ticket
+    Ticket(id=1, prediction=0.0)
+    >>> learner.reveal(ticket.id, 4.2)
+    """
 
     id: int
     prediction: Any
@@ -35,6 +43,7 @@ class Tickets(Generic[P]):
     Traceback (most recent call last):
         ...
     burkholder.errors.BadInput: max_pending = 1 cannot be used: so many plays wait for their labels: reveal or forget some first
+    More: docs/learners.md
     >>> tickets.take(1)
     'what was played'
     """

@@ -1,4 +1,10 @@
-"""Losses: value, derivative, Lipschitz constant and curvature on [-B, B]."""
+"""Losses: value, derivative, Lipschitz constant and curvature on [-B, B].
+
+>>> from burkholder import losses
+>>> pinball = losses.get("pinball", quantile=0.9)
+>>> losses.value(pinball, 1.0, 2.0)
+0.9
+"""
 
 from __future__ import annotations
 
@@ -29,6 +35,7 @@ def get(loss: Any, **options: float) -> Any:
         ...
     burkholder.errors.BadInput: loss = 'sqared' cannot be used: did you mean 'squared'? Losses: absolute, \
 epsilon-insensitive, hinge, huber, logistic, pinball, squared
+    More: docs/learners.md
     """
     if isinstance(loss, str):
         kind = LOSSES[choose("loss", loss, LOSSES, "Losses")]

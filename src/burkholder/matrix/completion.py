@@ -46,6 +46,7 @@ class MatrixCompletion(OnlineLearner):
     Traceback (most recent call last):
         ...
     burkholder.errors.BadInput: rating = 6 cannot be used: ratings must lie in [1, 5], the range given
+    More: docs/matrix.md
 
     What other learners call x is the pair (row, column) here; wherever a pair is taken, two ids serve as well. Ids are text or
     whole numbers, never tuples, so the two cannot be confused.

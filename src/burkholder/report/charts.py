@@ -68,32 +68,34 @@ def chart(title: str, about: str, lines: list[Line], xlabel: str, ylabel: str, w
     points = [point for line in shown for point in line.finite()]
     ys = [b for _, b in points]
     yticks = wide_ticks(min(ys), max(ys)) if wide else nice_ticks(min(0.0, *ys) if min(ys) < 0.4 * max(ys) else min(ys), max(ys))
-    end = max(a for a, _ in points)
+    begin, end = min(a for a, _ in points), max(a for a, _ in points)
+    begin = begin if begin > 0.5 * end else 0.0  # the last rounds alone fill the chart; others begin with the first
     data = {
-        "frames": [[left, width - right, 0, end] for _, width, _, left, right, _, _ in SIZES],
+        "frames": [[left, width - right, begin, end] for _, width, _, left, right, _, _ in SIZES],
         "xlabel": xlabel,
         "lines": [{"name": line.name, "points": line.finite()} for line in shown],
     }
     return {
         **plain,
         "data": data,
-        "drawings": [_drawing(shown, yticks, end, wide, size) for size in SIZES],
+        "drawings": [_drawing(shown, yticks, (begin, end), wide, size) for size in SIZES],
         "head": [xlabel, *(line.name for line in shown)],
         "rows": _table(shown),
     }
 
 
 def _drawing(
-    lines: list[Line], yticks: list[float], end: float, wide: bool, size: tuple[str, int, int, int, int, int, int]
+    lines: list[Line], yticks: list[float], ends: tuple[float, float], wide: bool, size: tuple[str, int, int, int, int, int, int]
 ) -> dict[str, Any]:
     """One SVG of the chart: where everything stands."""
     name, width, height, left, right, top, bottom = size
     squeeze: Callable[[float], float] = math.asinh if wide else (lambda v: v)
     y0, y1 = squeeze(yticks[0]), squeeze(yticks[-1])
     y1 = y1 if y1 > y0 else y0 + 1.0
+    begin, end = ends[0], ends[1] if ends[1] > ends[0] else ends[0] + 1.0
 
     def px(a: float) -> float:
-        return round(left + a / end * (width - left - right), 1)
+        return round(left + (a - begin) / (end - begin) * (width - left - right), 1)
 
     def py(b: float) -> float:
         return round(height - bottom - (squeeze(b) - y0) / (y1 - y0) * (height - top - bottom), 1)
@@ -110,8 +112,8 @@ def _drawing(
         "yticks": [{"y": py(t), "text": number(t)} for t in yticks],
         "xticks": [
             {"x": px(t), "anchor": "end" if px(t) > width - 40 else "middle", "text": number(t)}
-            for t in nice_ticks(0.0, end, 4 if name == "wide" else 3)
-            if t <= end
+            for t in nice_ticks(begin, end, 4 if name == "wide" else 3)
+            if begin <= t <= end
         ],
         "paths": [{"look": line.look, "d": "M" + "L".join(f"{px(a)},{py(b)}" for a, b in line.finite())} for line in lines],
     }

@@ -1,4 +1,4 @@
-"""Columns as scikit-learn's users have them: numbers, missing values, and categories of data frames."""
+"""Columns as scikit-learn's users have them: numbers, missing values, and the categories and dates of data frames."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from burkholder.errors import BadInput
+from burkholder.learning import dates
 
 WORDS = ("category", "object", "str", "string", "Categorical", "Enum", "String", "Utf8")  # types of columns that hold no numbers
+Words = list[tuple[int, np.ndarray]]  # columns of words, by the place of the column they come from; a date gives several
+NOTHING = ""  # a word of a moment that is missing: what is missing is marked once, by its trend
 
 
 class Columns:
@@ -29,7 +32,7 @@ class Columns:
             self.places[key] = self.features + len(self.places)
         return self.places.get(key)
 
-    def rows(self, checked: Any, words: dict[int, np.ndarray], learning: bool) -> sparse.csr_matrix:
+    def rows(self, checked: Any, words: Words, learning: bool) -> sparse.csr_matrix:
         """Checked numbers (NaN: missing) and columns of words, as sparse rows."""
         rows = sparse.csr_matrix(checked)
         missing = np.isnan(rows.data)
@@ -38,11 +41,11 @@ class Columns:
         count, extra = rows.shape[0], []
         where = np.repeat(np.arange(count), np.diff(rows.indptr))[missing]
         for row, column in zip(where.tolist(), rows.indices[missing].tolist()):
-            if column not in words:
-                extra.append((row, self.place(column, None, learning)))
-        for column, labels in words.items():
+            extra.append((row, self.place(column, None, learning)))
+        for column, labels in words:
             for row, label in enumerate(labels.tolist()):
-                extra.append((row, self.place(column, None if _absent(label) else label, learning)))
+                if label != NOTHING:
+                    extra.append((row, self.place(column, None if _absent(label) else label, learning)))
         rows.data[missing] = 0.0
         found = [(row, place) for row, place in extra if place is not None]
         at = np.array(found, np.int64).reshape(-1, 2)
@@ -58,17 +61,38 @@ def _absent(label: Any) -> bool:
     return label is None or label != label
 
 
-def words_of(X: Any, how: Any) -> tuple[Any, dict[int, np.ndarray]]:
-    """(X with zeros in place of its columns of words, those columns by their place); how: "from_dtype", or None to take none."""
+def words_of(X: Any, how: Any) -> tuple[Any, Words]:
+    """(X with zeros in place of its columns of words and trends in place of dates, the words); how: "from_dtype", or None to take none."""
     if how is None or not hasattr(X, "columns") or not hasattr(X, "dtypes"):
-        return X, {}
+        return X, []
     if how != "from_dtype":
         raise BadInput("categorical_features", how, "give 'from_dtype' or None")
-    names = list(X.columns)
-    words = {k: np.asarray(X[name], dtype=object) for k, name in enumerate(names) if str(X[name].dtype).partition("(")[0] in WORDS}
-    if not words:
-        return X, {}
+    words: Words = []
+    kept: dict[Any, np.ndarray] = {}
+    for k, name in enumerate(X.columns):
+        kind = str(X[name].dtype).partition("(")[0].partition("[")[0]
+        if kind in ("datetime64", "Datetime", "Date"):
+            kept[name] = _moments(k, X[name], kind != "Date", words)
+        elif kind in WORDS:
+            labels = np.asarray(X[name], dtype=object)
+            some = next((label for label in labels.tolist() if not _absent(label)), None)
+            if dates.is_moment(some):
+                kept[name] = _moments(k, labels, hasattr(some, "hour"), words)
+            else:
+                kept[name] = np.zeros(len(X))
+                words.append((k, labels))
+    if not kept:
+        return X, []
     import pandas as pd
 
-    kept = {name: np.zeros(len(X)) if k in words else np.asarray(X[name], dtype=float) for k, name in enumerate(names)}
-    return pd.DataFrame(kept), words
+    return pd.DataFrame({name: kept[name] if name in kept else np.asarray(X[name], dtype=float) for name in X.columns}), words
+
+
+def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
+    """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
+    naive = [None if _absent(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)]
+    trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
+    here = ~np.isnan(trend)
+    names = np.array(dates.WORDS, dtype=object)
+    words += [(column, np.where(here, names[part], NOTHING)) for part in places]
+    return trend

@@ -44,14 +44,17 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
     from burkholder.learning.encoding import decode
     from burkholder.learning.protocol import OnlineLearner
     from burkholder.learning.saved import check_statement
-    from burkholder.storage import tables
+    from burkholder.storage import older, tables
 
     header, arrays = container.unseal(data, path)
     try:
         kind = header["kind"]
         if kind not in KINDS:
             raise BadFile(path, f"it holds a {kind!r}, which this version does not know")
-        learner, extra = _maker(kind, given)(decode(header["state"]), arrays), decode(header["extra"])
+        state, extra = decode(header["state"]), decode(header["extra"])
+        if kind == "Learner" and isinstance(header["about"], dict) and header["about"].get("library") == older.WRITTEN_BY:
+            state, arrays = older.renewed(state, arrays) or (state, arrays)
+        learner = _maker(kind, given)(state, arrays)
         if type(extra) is not dict:
             raise BadFile(path, "what is kept beside the learner is no table of names and values")
         tables.give(learner, header.get("table"))
@@ -72,12 +75,21 @@ def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[A
 def _older(header: Any) -> str:
     """What to do about a file of a version whose learners kept less than certificates rest on now."""
     about = header.get("about") if isinstance(header, dict) else None
-    if not isinstance(about, dict) or about.get("library") != "0.1.0":
+    if not isinstance(about, dict) or about.get("library") != "0.1.0":  # see `older`
         return ""
+    kind = header.get("kind")
+    again = COMMANDS.get(kind if isinstance(kind, str) else "", "burkholder learn DATA --target COLUMN --save NEW.bk")
     return (
-        ". It was written by burkholder 0.1.0, whose learners kept no account of rounding: it has no certificate. Learn it again "
-        "from its data with this version, or go on with it under burkholder 0.1.0 (pip install burkholder==0.1.0)"
+        ". It was written by burkholder 0.1.0, whose learners kept no account of rounding, on which certificates rest. To convert it, "
+        f"learn its data again: {again}. Its settings: burkholder inspect FILE. To go on with it as it is: pip install burkholder==0.1.0"
     )
+
+
+COMMANDS = {  # that make a model of each kind anew
+    "Experts": "burkholder experts FORECASTS --target COLUMN --save NEW.bk",
+    "MatrixCompletion": "burkholder complete RATINGS --save NEW.bk",
+    "Audit": "burkholder audit PREDICTIONS --target COLUMN",
+}
 
 
 def _maker(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
@@ -111,6 +123,14 @@ def load(path: str | os.PathLike[str], *, function: Any = None, loss: Any = None
     """The learner as it was saved, to go on bit for bit.
 
     Parts that were Python code of your own (a function, a loss, a feature map) are not in the file: give them.
+
+    >>> import tempfile, os, burkholder as bk
+    >>> learner = bk.Auto("absolute")
+    >>> learner.update({"size": 3.0}, 7.0)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.bk")
+    >>> bk.save(learner, path)
+    >>> bk.load(path).rounds
+    1
     """
     given = {"function": function, "loss": loss, "features": features}
     return unpack(container.read(path), str(path), **{key: part for key, part in given.items() if part is not None})

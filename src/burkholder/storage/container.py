@@ -37,11 +37,18 @@ Arrays = dict[str, np.ndarray]
 
 
 class BadFile(BurkholderError, ValueError):
-    """A file that is not a whole, unaltered model this version can read."""
+    """A file that is not a whole, unaltered model this version can read.
+
+    >>> unseal(b"something else", "model.bk")
+    Traceback (most recent call last):
+        ...
+    burkholder.storage.container.BadFile: model.bk: this is not a burkholder model
+    More: docs/saving.md
+    """
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")
+        super().__init__(f"{path}: {reason}", "saving")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.reason)

@@ -48,6 +48,14 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
     `bits` is the size of the hash table; `intercept` puts the constant 1 at index 0; `skip_bad` counts
     malformed lines instead of stopping at the first; `dates=False` reads dates as words. What labels are say `classes` and
     `labels`: see `Reader`; labels="ignored" reads files that have none.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "prices.csv"
+    >>> _ = file.write_text("size,price\\n3,7\\n,5\\n")
+    >>> with open_reader(file, target="price") as reader:
+    ...     rows = sum(batch.rows for batch in reader)
+    >>> reader.format, rows, reader.features
+    ('csv', 2, 1)
     """
     if is_frame(path):
         return ArrowReader(path, **{key: option for key, option in options.items() if option is not None or key == "classes"})
@@ -82,7 +90,14 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
 
 
 def batches(path: Any, format: str | None = None, **options: Any) -> Iterator[Batch]:
-    """The batches of a file, each valid until the next: what the compiled engine takes."""
+    """The batches of a file, each valid until the next: what the compiled engine takes.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "prices.csv"
+    >>> _ = file.write_text("size,price\\n3,7\\n2,5\\n")
+    >>> [batch.y.tolist() for batch in batches(file, target="price")]
+    [[7.0, 5.0]]
+    """
     yield from open_reader(path, format, **options)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from burkholder.errors import BadInput
 from burkholder.learning.dates import WORDS
 from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import LINE, Batch
-from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD, Plan
+from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD
 from burkholder.streams.readers.digits import PADDING
-from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
-from burkholder.streams.readers.reader import MANY, planned
+from burkholder.streams.readers.reader import SETTLING, settled
 from burkholder.streams.readers.reading import Reading
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.table import PLACES, parse, survey
@@ -40,21 +38,14 @@ class CsvReader(TextReader):
     def __init__(
         self,
         source: Source,
-        target: str | int | None = None,
         header: bool | None = None,
         delimiter: str | None = None,
-        weight: str | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        positive: str | None = None,
-        bits: int = BITS,
-        intercept: bool = False,
         named: bool = False,
         decimal: str | None = None,
-        dates: bool = True,
         reading: Reading | None = None,
         **options: Any,
     ) -> None:
+        columns = {key: options.pop(key) for key in SETTLING if key in options}
         super().__init__(source, **options)
         if reading is not None:
             header, decimal = reading.header, reading.decimal
@@ -85,30 +76,10 @@ class CsvReader(TextReader):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
-        if reading is not None:
-            self.plan = reading.plan(self.name, names, self.labels)
-        else:
-            whole = seen[:, 1] if self.header else seen.sum(axis=1)
-            texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
-            if not dates:
-                texts, moments = [*texts, *moments], []
-            make = partial(
-                Plan,
-                self.name,
-                names,
-                texts,
-                target,
-                weight,
-                drop,
-                categorical,
-                bits=bits,
-                intercept=intercept,
-                dates=moments,
-                labels=self.labels,
-            )
-            self.plan = make(positive=positive)
-            if positive is None and self.plan.target >= 0 and (self.classes == MANY or names[self.plan.target] in texts):
-                self._plan_classes(sample, make)
+        whole = seen[:, 1] if self.header else seen.sum(axis=1)
+        texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
+        self.plan = settled(self, names, texts, moments, lambda column: self._sampled(sample, names, column), reading, **columns)
+        if reading is None:
             self._refuse_commas(commas)
         self.named = named
         self._cut = bool((self.plan.kind == WORD).any())
@@ -144,13 +115,12 @@ class CsvReader(TextReader):
                 break
         return count
 
-    def _plan_classes(self, sample: str, make: Callable[..., Plan]) -> None:
-        """A target of words: two classes where the sample has two words, else as many as there are."""
-        if self.classes is False:
-            return  # numbers are wanted: the first word is refused, with its line
-        place, columns = self.plan.target, len(self.plan.names)
-        records = list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]
-        self.plan = planned(self, {record[place].strip(" \t\r") for record in records if len(record) == columns}, make)
+    def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
+        """The fields of a column in the sample."""
+        place = list(names).index(column)
+        for record in list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]:
+            if len(record) == len(names):
+                yield record[place].strip(" \t\r")
 
     def _survey(self, sample: str) -> np.ndarray:
         """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,14 @@ import numpy as np
 from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.columns import LABELS, MISSING, Plan
+from burkholder.streams.readers.reading import Reading
 
 KEPT_EXAMPLES = 5
 LARGEST_LABEL = 1e140
 NUMBERS, TWO, MANY = False, True, "many"
+SETTLING = ("target", "weight", "drop", "categorical", "positive", "bits", "intercept", "dates")  # what is said of a table's columns
+DRESSED = re.compile(r"\D{0,4}\d[\d.,' ]*\D{0,4}")  # a number with a unit, or with its thousands set apart
+MOST_DRESSED = 20  # names of so many classes may well hold a number
 
 
 class Reader:
@@ -152,11 +158,44 @@ class Reader:
         self.close()
 
 
-def planned(reader: Any, words: set[str], make: Callable[..., Plan]) -> Plan:
-    """The plan of a table whose target is text: two classes where the first rows have two words, else as many as there are."""
-    found = sorted(word for word in words if word.lower() not in MISSING)
+def settled(
+    reader: Any,
+    names: Sequence[str],
+    texts: list[str],
+    moments: list[str],
+    sampled: Callable[[str], Iterable[str]],
+    reading: Reading | None = None,
+    positive: str | None = None,
+    dates: bool = True,
+    **columns: Any,
+) -> Plan:
+    """What each column is for: as the model's table had it, or as is said and seen; `sampled` gives the first words of a column.
+
+    A target of text is two classes where the first rows have two words, else as many as there are.
+    """
+    if reading is not None:
+        return reading.plan(reader.name, names, reader.labels)
+    if not dates:
+        texts, moments = [*texts, *moments], []
+    columns.setdefault("target", None)
+    make = partial(Plan, reader.name, names, texts, dates=moments, labels=reader.labels, **columns)
+    plan = make(positive=positive)
+    target = plan.names[plan.target] if plan.target >= 0 else None
+    # where numbers are wanted, the first word is refused, with its line
+    if positive is not None or target is None or reader.classes is False or not (reader.classes == MANY or target in texts):
+        return plan
+    found = sorted({word for word in sampled(target) if word.lower() not in MISSING})
+    if reader.classes != MANY:
+        _refuse_dressed(target, found)
     if reader.classes in (MANY, "words") or len(found) != 2:
         return make(words=True)
     plan = make(positive=found[1])
     plan.negative = found[0]
     return plan
+
+
+def _refuse_dressed(target: str, words: list[str]) -> None:
+    """Dozens of words that are numbers with a unit or with thousands set apart are no classes."""
+    dressed = [word for word in words if DRESSED.fullmatch(word)]
+    if len(dressed) > MOST_DRESSED and 2 * len(dressed) > len(words):
+        raise BadInput("target", target, f"its values look like numbers that are written as {dressed[0]!r}: write them as plain numbers")

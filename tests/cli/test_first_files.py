@@ -1,0 +1,114 @@
+"""Files as people have them, and what is said of them: numbers in disguise, places among forecasts, intervals of a saved model, dates in
+frames, and the pages that errors name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import burkholder as bk
+from burkholder.cli.app import app
+from burkholder.errors import PAGES, BadInput, page_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def said(*arguments: str, text: str | None = None) -> str:
+    done = CliRunner().invoke(app, list(arguments), input=text)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_every_page_that_an_error_names_is_there(page):
+    assert (DOCS / f"{page}.md").exists()
+    for argument in PAGES[page]:
+        assert page_of(argument) in PAGES  # an argument of two pages has one of them
+        assert BadInput(f"--{argument}", 1, "no").more == f"More: docs/{page_of(argument)}.md"
+
+
+def test_an_error_of_another_argument_names_no_page():
+    error = BadInput("nothing of the kind", 1, "no")
+    assert error.page is None and error.more == "" and not getattr(error, "__notes__", [])
+
+
+@pytest.mark.parametrize("shape", ["1'{0:03d}.5", "${0}.50", "{0}%", "{0} km"])
+def test_numbers_in_disguise_are_no_classes(shape, tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text("a;y\n" + "".join(f"{t % 7};{shape.format(t)}\n" for t in range(60)))
+    with pytest.raises(BadInput, match="plain numbers"):
+        said("learn", str(path), "--target", "y")
+
+
+def test_classes_that_hold_numbers_stay_classes(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_text("a,y\n" + "".join(f"{t % 3},size {t % 3}\n" for t in range(60)))
+    assert json.loads(said("learn", str(path), "--target", "y", "--json", "--quiet").splitlines()[-1])["classes"] == [
+        "size 0",
+        "size 1",
+        "size 2",
+    ]
+
+
+def test_places_and_constants_are_no_forecasts(tmp_path):
+    path = tmp_path / "weather.csv"
+    rows = "".join(f"2024-01-{t + 1:02d},52.1,10361,7,{t % 5},{t % 5 + 1},{t % 5 - 1}\n" for t in range(20))
+    path.write_text("date,lat,stationID,fixed,obs,a,b\n" + rows)
+    told = json.loads(said("experts", str(path), "--target", "obs", "--json").splitlines()[-1])
+    assert told["experts"] == ["a", "b"] and told["left_out"] == ["date", "lat", "stationID", "fixed"]
+    asked = json.loads(said("experts", str(path), "--target", "obs", "--experts", "a,fixed", "--json").splitlines()[-1])
+    assert asked["experts"] == ["a", "fixed"]
+
+
+@pytest.fixture(scope="module")
+def banded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bands")
+    rng = np.random.default_rng(0)
+    lines = [f"{x:.4f},{'Rome' if t % 2 else 'Oslo'},{3.0 * x + rng.normal():.4f}" for t, x in enumerate(rng.uniform(1, 5, 300))]
+    (folder / "load.csv").write_text("\n".join(["temp,town,load", *lines]) + "\n")
+    (folder / "new.jsonl").write_text('{"town": "Rome", "temp": 2.0}\n{"town": "Oslo", "temp": null}\n')
+    text = said("learn", str(folder / "load.csv"), "--target", "load", "--intervals", "0.9", "--save", str(folder / "load.bk"), "--json")
+    return folder, json.loads(text.splitlines()[-1])
+
+
+def test_intervals_of_a_saved_model_are_those_it_says_in_python(banded):
+    folder, _ = banded
+    lines = said("predict", str(folder / "load.bk"), str(folder / "new.jsonl"), "--intervals", "0.9", "--json").splitlines()
+    learner = bk.load(folder / "load.bk")
+    found = [json.loads(line) for line in lines]
+    assert len(found) == 2 and all(one["low"] <= one["prediction"] <= one["high"] for one in found)
+    row = (np.array([0, 2 * 2 + bk.feature_index("Rome", namespace="town")]), np.array([2.0, 1.0]))
+    assert (found[0]["low"], found[0]["high"]) == tuple(learner.predict(row)) and found[0]["prediction"] == learner.point(row)
+
+
+def test_another_coverage_than_the_models_is_refused(banded):
+    with pytest.raises(BadInput, match=r"coverage of 0\.9"):
+        said("predict", str(banded[0] / "load.bk"), str(banded[0] / "new.jsonl"), "--intervals", "0.5")
+
+
+def test_a_model_of_numbers_says_how_to_have_intervals(banded):
+    folder, _ = banded
+    said("learn", str(folder / "load.csv"), "--target", "load", "--save", str(folder / "plain.bk"), "--quiet")
+    with pytest.raises(BadInput, match=r"learn it with --intervals 0\.9"):
+        said("predict", str(folder / "plain.bk"), str(folder / "new.jsonl"), "--intervals", "0.9")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dates_of_a_frame_are_features_in_scikit_learn(library):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip(library)
+    from burkholder.sklearn import BurkholderRegressor
+
+    when = pd.date_range("2024-01-01", periods=480, freq="h").to_series().reset_index(drop=True)
+    frame, hours = pd.DataFrame({"when": when}), when.dt.hour.to_numpy(float)
+    frame.loc[7, "when"] = pd.NaT
+    X = frame if library == "pandas" else __import__("polars").from_pandas(frame)
+    model = BurkholderRegressor(passes=3).fit(X, hours)
+    assert model.score(X, hours) > 0.95  # the hour of the day is all there is to know
+    assert (0, "hour 13") in model.columns_.places and (0, None) in model.columns_.places
+    assert model.n_features_in_ == 1 and len(model.feature_importances_) == 1
