@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.experts import huber_root
-from burkholder.experts.scale import FIRST_SPREAD, LIPSCHITZ
+from burkholder.experts.scale import FIRST_SPREAD, LIPSCHITZ, THETA
 from burkholder.machine.compiling import compiled
 from burkholder.matrix import bet, bias
 from burkholder.matrix.lanczos import DEPTH
@@ -61,6 +61,6 @@ def scores(known, log_wealth, i, columns, u, v):
     mass = _masses(experts, np.zeros(known.speed.size), first)  # every expert is awake, whatever the column
     shares, top = _wealths(log_wealth)
     for t in range(columns.size):
-        b = _root(experts, mass, first, h, _advice(known, i, columns[t])) if ready else _bias(known, i, columns[t])
+        b = _root(experts, mass, first, h, _advice(known, i, columns[t]), THETA) if ready else _bias(known, i, columns[t])
         out[t] = min(max(b + _bet(shares, top, u[t], v[t]), -1.0), 1.0)
     return out
