@@ -62,7 +62,7 @@ class HuberRoot(NamedTuple):
     scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
-    cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
+    cost: np.ndarray  # (rates, experts): what `price` adds up to; at most η_k²V_j, and near half of it, where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
@@ -253,11 +253,12 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
         missed = max(missed, unseen)
         if moves:
             for k in range(rates):
+                gained = 0.0
                 if first <= k < first + USED:
                     gained = math.log1p(z[k])
                     for a in range(shares):
                         state.log_w[k, a, j] += gained
-                paid = price(wished[k], z[k], exact * size[k])
+                paid = price(wished[k], z[k], gained, exact * size[k])
                 state.cost[k, j] += paid
                 worst[k] = max(worst[k], paid)
     for k in range(rates):
@@ -334,12 +335,13 @@ def log_mean(state: HuberRoot) -> float:
 
 
 def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
-    """The mean of W stays 1, so at each rate the weights without share have a mean of at most K."""
+    """The mean of W stays 1. Rows (k, α) that never moved have a mean of 1 themselves, so that of K rows that did each has at most K."""
     rates = np.array([rate(k) for k in range(state.log_w.shape[0])])
     mass = math.log(state.log_w.shape[0] * state.log_w.shape[1])
+    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum()), 1))
     unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
     path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
-    return Tilted(unit, rates, state.cost, np.full(rates.size, mass), state.clipped, gain, path)
+    return Tilted(unit, rates, state.cost, np.full(rates.size, moved), state.clipped, gain, path)
 
 
 def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:

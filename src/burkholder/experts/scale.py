@@ -90,11 +90,12 @@ def clip(z: float, theta: float) -> float:
 
 
 @register_jitable
-def price(wished: float, z: float, size: float) -> float:
-    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
+def price(wished: float, z: float, gained: float, size: float) -> float:
+    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, at least 0; gained = ln(1+z).
 
-    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip, each summed over the rows of a block, |z| ≤ ½: only a gain cut short costs
-    more than z². The last term is for rounding, `size` being Σ|η_kδ̃(ŷ−x_j)|, times (rows + 15)/16 for the sums; u = 2⁻⁵³: `wished` comes from 8 operations and a derivative good to 16u, ln(1+z) is good to
-    2u|ln(1+z)| ≤ 4u|z|, and z² + [wished−z]₊ is short by at most 4u of itself where it is below |wished|: 64u in all.
+    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip, each summed over the rows of a block, |z| ≤ ½. Where nothing is clipped this
+    is z − ln(1+z): z²/2 for small z, and at most z² ever. The last term is for rounding, `size` being Σ|η_kδ̃(ŷ−x_j)| times
+    (rows + 15)/16 for the sums; u = 2⁻⁵³: `wished` comes from 8 operations and a derivative good to 16u, ln(1+z) is good to
+    2u|ln(1+z)| ≤ 4u|z|, and the difference is short by at most 4u of |wished|: 64u in all.
     """
-    return z * z + max(wished - z, 0.0) + ROUNDING * size
+    return max(max(wished, z) - gained, 0.0) + ROUNDING * size
