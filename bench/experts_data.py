@@ -56,11 +56,15 @@ def magdeburg(hours: str = "") -> Streams:
     return [(table[:, 1:], table[:, 0])]
 
 
-def tennis() -> Streams:
-    """Winning probabilities; sides are flipped at random, for the file names the winner first."""
+def tennis_books() -> tuple[np.ndarray, np.ndarray]:
+    """Winning probabilities, and who won; sides are flipped at random, for the file names the winner first."""
     table = _numbers(_table("tennis-bookmakers/tennis1.txt.gz", "\t"))
     flip = np.random.default_rng(0).random(len(table)) < 0.5
-    return [(np.where(flip[:, None], table[:, 4::2], table[:, 3::2]), np.where(flip, 0.0, 1.0))]
+    return np.where(flip[:, None], table[:, 4::2], table[:, 3::2]), np.where(flip, 0.0, 1.0)
+
+
+def tennis() -> Streams:
+    return [tennis_books()]
 
 
 def made(y: np.ndarray, season: int, week: int, start: int, refit: int) -> tuple[np.ndarray, np.ndarray]:

@@ -57,7 +57,7 @@ def reference(x, slope, lipschitz, rates, shares):
         def z(k, j, yhat, row=row, L=L, first_L=first_L, h=h, typical=typical):
             clip = mpmath.mpf(1) / 2 / L
             eta = 1024 * mpmath.mpf(2) ** (-k) / (first_L * h)
-            if eta * typical > 4 and k < rates - 1:
+            if eta * typical > 16 and k < rates - 1:
                 return mpmath.mpf(0)  # too large for the mean spread so far: asleep
             return min(max(eta * (yhat - row[j]), -clip), clip)
 

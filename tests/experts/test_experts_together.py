@@ -1,4 +1,4 @@
-"""Rows revealed together: all of a block is predicted before any of it is learned."""
+"""Rows revealed together: all of a block is predicted before any of it is learned, and Huber-root counts it as one round."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_block_is_played_and_then_revealed(loss, sizes, trace, seed):
     y, weight = rng.normal(size=n), rng.uniform(0, 2, n)
     x = y[:, None] + rng.normal(size=(n, 3))
     x[rng.random((n, 3)) < 0.2] = np.nan
-    whole, loop = Experts(loss), Experts(loss)
+    whole, loop = Experts(loss, method="boa"), Experts(loss, method="boa")
     run = whole.run(x, y, weight, together=labels.tolist(), trace=trace)
     for start, size in zip(np.cumsum([0, *sizes]), sizes):
         tickets = [loop.play(row) for row in x[start : start + size]]
@@ -56,3 +56,56 @@ def test_blocks_that_cannot_be_are_refused(together):
     with pytest.raises(ValueError, match="together"):
         learner.run(np.zeros((5, 2)), np.zeros(5), together=together)
     assert learner.rounds == 0 and learner.names == ()
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared", PYTHON], ids=["absolute", "squared", "python"])
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.integers(1, 30), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
+def test_blocks_keep_the_mean_of_the_weights_and_the_promise(loss, sizes, seed):
+    """U stays 0 up to the root's error whatever the labels; so there is a promise, and the truth is below it."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(labels)
+    y = rng.standard_t(1.5, size=n)
+    x = y[:, None] * rng.uniform(-1, 2, 4) + rng.normal(size=(n, 4))
+    x[rng.random((n, 4)) < 0.2] = np.nan
+    x[0] = [0.0, 1.0, 2.0, 3.0]
+    learner = Experts(loss)
+    certificate = learner.run(x, y, together=labels.tolist(), trace=0).certificate
+    assert certificate.valid and certificate.assumptions[0].violations == 0
+    assert abs(certificate.potential) <= 1e-9 * n
+    for name in certificate.names:
+        assert certificate.realised(name) <= certificate.corrected(name) <= certificate.bound(name) < np.inf
+
+
+def test_a_block_moves_the_weights_once_by_the_sum_over_its_rows():
+    """Against the formula, row by row: clip at ±½/m, one product, one share."""
+    from burkholder.experts import huber_root
+
+    rng = np.random.default_rng(3)
+    state = huber_root.start(3, 1.0, shares=(0.0,))
+    first = np.array([0.0, 0.4, 1.0])
+    huber_root.update(state, first, huber_root.predict(state, first), 1.0)
+    before, h = state.log_w.copy(), float(state.scale[1])
+    x = rng.normal(size=(5, 3))
+    yhat = np.array([huber_root.predict_among(state, row, 5) for row in x])
+    lead = huber_root.lead(state, h, 24, 5)
+    delta = np.array([1.0, -1.0, 0.5, 1.0, -0.2])
+    for row, played in zip(x, yhat):  # each root balances its own row
+        z = np.array([[np.clip(2.0 ** (10 - k) * (played - xj) / h, -0.1, 0.1) for xj in row] for k in range(lead, min(lead + 16, 24))])
+        assert abs(np.sum(np.exp(before[lead : lead + 16, 0]) * z)) <= 1e-12
+    huber_root.update_together(state, x, yhat, delta)
+    for k in range(lead, min(lead + 16, 24)):
+        for j in range(3):
+            total = sum(delta[i] * np.clip(2.0 ** (10 - k) * (yhat[i] - x[i, j]) / h, -0.1, 0.1) for i in range(5))
+            assert state.log_w[k, 0, j] - before[k, 0, j] == pytest.approx(np.log1p(total), rel=1e-9, abs=1e-14)
+
+
+def test_a_day_at_once_does_not_overreact():
+    """Twenty-four rows that share one large error teach as much as one, not twenty-four times as much."""
+    rng = np.random.default_rng(5)
+    shock = np.repeat(rng.standard_t(2, size=150), 24)
+    y = rng.normal(size=3600) + shock
+    x = rng.normal(size=(3600, 6)) + np.array([0.0, 0.1, -0.1, 0.2, -0.2, 0.05])
+    run = Experts("squared", lanes=False).run(x, y, together=24, trace=0)
+    assert run.losses.mean() <= 1.01 * np.mean((x.mean(axis=1) - y) ** 2)

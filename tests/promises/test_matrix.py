@@ -67,6 +67,8 @@ def ratings_kind(loss: str = "squared", low: float = 1.0, high: float = 5.0, **o
     ratings = st.one_of(
         st.sampled_from([low, high, low + step, low + 2 * step]), st.floats(low, high), st.just(float(np.nextafter(low, high)))
     )
+    if loss == "logistic":
+        ratings = st.sampled_from([low, high])
     default = options.get("strategy") != "sign-flip"
 
     def comparators(played: Played) -> Any:
@@ -80,8 +82,7 @@ def ratings_kind(loss: str = "squared", low: float = 1.0, high: float = 5.0, **o
 
                 yield entries, nuclear, predicted
 
-    if not default:
-        options["loss"] = loss
+    options["loss"] = loss
     return Kind(
         lambda: MatrixCompletion(low, high, **options), loss, st.lists(st.tuples(st.sampled_from(IDS), ratings), max_size=25), comparators
     )
@@ -150,6 +151,9 @@ KINDS: dict[str, Kind] = {
     "completion, few krylov spaces": ratings_kind(exact=4),
     "completion, awkward range": ratings_kind(low=-0.1, high=0.7),
     "completion, far range": ratings_kind(low=1e15, high=1e15 + 3.0),
+    "completion, absolute": ratings_kind("absolute"),
+    "completion, pinball": ratings_kind("pinball", low=-0.1, high=0.7),
+    "completion, logistic": ratings_kind("logistic", low=-1.0, high=1.0),
     "completion, sign flip": ratings_kind("absolute", **FLIP),
     "completion, sign flip, squared": ratings_kind("squared", low=0.1, high=10.0, **FLIP),
     "completion, doubling": ratings_kind("absolute", rate="doubling", **FLIP),
@@ -209,7 +213,7 @@ def deliver(kind: Kind, stream: list[tuple[Any, float]], how: str) -> tuple[Any,
 
 def _bias(learner: Any, memo: Any) -> float:
     """What the bias model said at that play, as a run reports it."""
-    return float(learner.scale.rating(memo[1])) if isinstance(memo, tuple) and len(memo) > 1 else 0.0
+    return float(learner._shown(np.array(memo[1]))) if isinstance(memo, tuple) and len(memo) > 1 else 0.0
 
 
 # --- the promises ---------------------------------------------------------------------------------------------------
@@ -289,6 +293,29 @@ def test_rounding_costs_nothing_on_ordinary_streams(name: str) -> None:
     half = 2.0 if "completion" in name else 1.0
     exactly = want + half * float(np.linalg.norm(G, 2))
     assert certificate.realised(radius=1.0) == pytest.approx(exactly, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_with_factors_what_is_printed_is_true(loss: str) -> None:
+    """A stream long enough for the low-rank direction to be fitted and to pay: exact regret to biases plus W, and to biases alone."""
+    rng = np.random.default_rng(1)
+    p, q = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
+    i, j = rng.integers(0, 12, 2600), rng.integers(0, 9, 2600)
+    clean = (p[i] * q[j]).sum(axis=1) + 0.3 * rng.normal(size=2600)
+    y = np.where(clean > 0, 1.0, -1.0) if loss == "logistic" else np.clip(0.5 * clean, -1.0, 1.0)
+    learner = MatrixCompletion(-1, 1, loss=loss, exact=300)
+    run = learner.run(i.tolist(), j.tolist(), y.tolist())
+    assert learner.engine.factors.counts[1] > 1000 and run.losses[1500:].sum() < 0.9 * run.losses[:1100].sum()
+    record, labels = losses.get(loss), [Fraction(float(label)) for label in y]
+    paid = sum((loss_of(record, Fraction(float(r)), label) for r, label in zip(run.predictions, labels)), Fraction(0))
+    certificate = learner.certificate()
+    for size in (0.0, 0.25, 1.0):
+        W = size * (p @ q.T)
+        said = [Fraction(float(b)) + Fraction(float(W[a, c])) for b, a, c in zip(run.details["bias"], i, j)]
+        regret = paid - sum((loss_of(record, s, label) for s, label in zip(said, labels)), Fraction(0))
+        entries = {(a, c): float(W[a, c]) for a in range(12) for c in range(9)}
+        assert regret <= Fraction(certificate.realised(entries)) <= Fraction(certificate.realised(radius=np.linalg.norm(W, "nuc") * 1.0001))
+    assert certificate.others[0].value == pytest.approx(1.0 / learner.engine.aim.share) and regret < paid
 
 
 def test_what_was_played_is_what_is_learned() -> None:

@@ -68,14 +68,14 @@ class Advice:
         self.seconds = time.perf_counter() - began
 
     def _advised(self, learner: Any, mine: np.ndarray) -> np.ndarray:
-        """The rows of one learner, in stretches: compiled where labels come at once, played where they come together."""
+        """The rows of one learner, in stretches: compiled, or played where labels are missing."""
         y, forecasts = self.data.y[mine], self.data.values[mine]
         missing = np.isnan(y)
         used = []
         for start, stop in self._stretches(mine, missing):
             part = slice(start, stop)
             columns = dict(zip(self.data.names, forecasts[part].T))
-            if stop - start == 1 or self.together or missing[start]:
+            if missing[part].any() or (stop - start == 1 and not self.together):
                 tickets = [learner.play(dict(zip(self.data.names, row))) for row in forecasts[part].tolist()]
                 used += [list(learner.weights(dict(zip(self.data.names, row))).values()) for row in forecasts[part].tolist()]
                 self.predictions[mine[part]] = [ticket.prediction for ticket in tickets]
@@ -85,7 +85,7 @@ class Advice:
                     else:
                         learner.forget(ticket.id)
             else:
-                run = learner.run(columns, y[part], trace=0)
+                run = learner.run(columns, y[part], trace=0, **({"together": stop - start} if self.together else {}))
                 self.predictions[mine[part]] = run.predictions
                 used += run.details["weights"].tolist()
         width = len(learner.columns)

@@ -146,7 +146,8 @@ def _comparators(mixtures: bool, all_met: bool) -> Comparators:
 def _assumptions(totals: np.ndarray) -> tuple[Assumption, ...]:
     late = int(totals[stream.LATE])
     still = "the corrected and the realised regret, which count what was played"
-    return (Assumption("labels in time", "each label arrives before the next prediction", 0.0, float(late), late, still),)
+    when = "each label arrives before the next prediction, or with the others of its block"
+    return (Assumption("labels in time", when, 0.0, float(late), late, still),)
 
 
 def _notes(totals: np.ndarray, mixtures: bool, limit: float, more: beside.Beside) -> list[str]:
@@ -189,6 +190,6 @@ def _others(certificate: ExpertsCertificate, paid: np.ndarray, more: beside.Besi
     lines.append(Guarantee("realised to a shifted mean", "to the mean of all experts met, moved by any constant", shown, True, whom))
     tracked = certificate.tracking(SWITCHES)
     if math.isfinite(tracked):
-        whom = Comparators(f"sequences of awake experts that switch at most {SWITCHES} times")
+        whom = Comparators(f"sequences of awake experts that switch at most {SWITCHES} times, between blocks")
         lines.append(Guarantee("tracking regret", "with the weights as they are now, on this path", tracked, True, whom))
     return lines

@@ -45,6 +45,8 @@ class Rule(NamedTuple):
     potential: Callable[[Any], float | None] = lambda state: None
     mixtures: Callable[[Any], bool] = lambda state: True  # whether it learns from slopes, and so competes with mixtures
     missing: str = "this method's is not computed"  # why there is no bound, where there is none
+    # rows revealed together: (state, x, size) → ŷ, and update over the rows of a block; without them each row is learned late
+    together: tuple[Callable[..., float], Callable[..., None]] | None = None
 
 
 RULES: dict[type, Rule] = {}
@@ -62,7 +64,7 @@ def attach(rule: Rule) -> Rule:
     for name in rule.per_expert:
         if name not in getattr(rule.record, "_fields", ()):
             raise BadInput("method", rule.name, f"its record has no field {name!r}")
-    for piece in (rule.predict, rule.update, rule.weights):
+    for piece in (rule.predict, rule.update, rule.weights, *(rule.together or ())):
         if not hasattr(piece, "py_func"):
             register_jitable(piece)  # the function stays as it is, and compiled code may call it
     RULES[rule.record], PER_EXPERT[rule.record] = rule, rule.per_expert
@@ -105,6 +107,56 @@ def _compiled_weights(state, x):
     if isinstance(state, types.BaseNamedTuple):
         rule = RULES[state.instance_class].weights  # type: ignore[attr-defined]
         return lambda state, x: rule(state, x)
+    return None
+
+
+def predict_among(state: Any, x: np.ndarray, size: int) -> float:
+    """ŷ for forecasts x, one of `size` rows revealed together. Changes nothing."""
+    rule = RULES[type(state)]
+    return rule.predict(state, x) if rule.together is None else rule.together[0](state, x, size)
+
+
+def update_together(state: Any, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, own: np.ndarray, paid: np.ndarray) -> bool:
+    """`update` over the rows of a block; whether the rule counts them as one round."""
+    rule = RULES[type(state)]
+    if rule.together is None:
+        return _one_by_one(state, x, yhat, delta, own, paid)
+    rule.together[1](state, x, yhat, delta, own, paid)
+    return True
+
+
+@register_jitable
+def _one_by_one(state: Any, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, own: np.ndarray, paid: np.ndarray) -> bool:
+    for i in range(yhat.size):
+        update(state, x[i], yhat[i], delta[i], own[i], paid[i])
+    return yhat.size < 2
+
+
+@overload(predict_among)
+def _compiled_predict_among(state, x, size):
+    if isinstance(state, types.BaseNamedTuple):
+        rule = RULES[state.instance_class]  # type: ignore[attr-defined]
+        if rule.together is None:
+            alone = rule.predict
+            return lambda state, x, size: alone(state, x)
+        among = rule.together[0]
+        return lambda state, x, size: among(state, x, size)
+    return None
+
+
+@overload(update_together)
+def _compiled_update_together(state, x, yhat, delta, own, paid):
+    if isinstance(state, types.BaseNamedTuple):
+        rule = RULES[state.instance_class]  # type: ignore[attr-defined]
+        if rule.together is None:
+            return lambda state, x, yhat, delta, own, paid: _one_by_one(state, x, yhat, delta, own, paid)
+        once = rule.together[1]
+
+        def block(state, x, yhat, delta, own, paid):
+            once(state, x, yhat, delta, own, paid)
+            return True
+
+        return block
     return None
 
 

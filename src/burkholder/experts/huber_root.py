@@ -12,7 +12,11 @@ forecasts, L₁ the first slope and L_t the slope limit of the round (known, or 
 The mean of W stays 1 on every path (U = mean W − 1 is the Burkholder function of this generalised
 statistic). Everything is written in the dimensionless z, so no rate overflows at any scale of forecasts
 or slopes, and W is kept as log W. NaN marks an expert that is asleep: its W does not move. An expert joins
-the share (step 3) in its first awake round. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
+the share (step 3) in its first awake round.
+
+Rows revealed together are one round: in a block of m rows each ŷ is the root with pulls cut at ±½/m instead of ±½, and W is
+multiplied once, by 1 + the sum over the rows. Each root keeps the mean of W, so their sum does, and what is promised is promised
+of blocks as it is of rows. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -58,7 +62,7 @@ class HuberRoot(NamedTuple):
     scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
-    cost: np.ndarray  # (rates, experts): what `price` adds up to; η_k²V_j where nothing was clipped
+    cost: np.ndarray  # (rates, experts): what `price` adds up to; at most η_k²V_j, and near half of it, where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
@@ -106,7 +110,9 @@ def masses(state: HuberRoot, x: np.ndarray, first: int) -> np.ndarray:
 
 
 @register_jitable
-def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray, yhat: float) -> tuple[float, float, float]:
+def balance(
+    state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray, yhat: float, theta: float
+) -> tuple[float, float, float]:
     """f(ŷ) = ΣW z, its slope in ŷ, and ΣW|z| (the size against which f counts as zero)."""
     total, slope, size = 0.0, 0.0, 0.0
     rates, experts = mass.shape
@@ -117,12 +123,12 @@ def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndar
         r = offset(state, h, yhat, x[j])
         for k in range(first, min(first + USED, rates)):
             z = lam * r
-            if z >= THETA:
-                total += THETA * mass[k, j]
-                size += THETA * mass[k, j]
-            elif z <= -THETA:
-                total -= THETA * mass[k, j]
-                size += THETA * mass[k, j]
+            if z >= theta:
+                total += theta * mass[k, j]
+                size += theta * mass[k, j]
+            elif z <= -theta:
+                total -= theta * mass[k, j]
+                size += theta * mass[k, j]
             else:
                 total += z * mass[k, j]
                 size += abs(z) * mass[k, j]
@@ -134,18 +140,24 @@ def balance(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndar
 
 @register_jitable
 def predict(state: HuberRoot, x: np.ndarray) -> float:
-    """ŷ: the root, or x̄ until a scale is known. Changes nothing."""
-    h = state.scale[FIRST_SPREAD]
-    if h == 0.0:
-        h = spread(x)
-    if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
-        return centre(x)
-    first = lead(state, h, state.log_w.shape[0])
-    return root(state, masses(state, x, first), first, h, x)
+    """ŷ of a row that is revealed alone. Changes nothing."""
+    return predict_among(state, x, 1)
 
 
 @register_jitable
-def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray) -> float:
+def predict_among(state: HuberRoot, x: np.ndarray, size: int) -> float:
+    """ŷ of one of `size` rows revealed together: the root, or x̄ until a scale is known. Changes nothing."""
+    h = state.scale[FIRST_SPREAD]
+    if h == 0.0 and size == 1:
+        h = spread(x)
+    if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
+        return centre(x)
+    first = lead(state, h, state.log_w.shape[0], size)
+    return root(state, masses(state, x, first), first, h, x, THETA / size)
+
+
+@register_jitable
+def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray, theta: float) -> float:
     """The ŷ at which the pulls balance, by Newton inside a bracket."""
     mean = centre(x)
     low, high = math.inf, -math.inf
@@ -168,7 +180,7 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
     yhat = min(max(yhat, low), high)
     best, least = yhat, math.inf
     for iteration in range(200):
-        total, slope, size = balance(state, mass, first, h, x, yhat)
+        total, slope, size = balance(state, mass, first, h, x, yhat, theta)
         if abs(total) < least:
             best, least = yhat, abs(total)
         if abs(total) <= 1e-16 * size:
@@ -192,36 +204,61 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
 @register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
+    update_together(state, x.reshape((1, x.size)), np.array([yhat]), np.array([delta]))
+
+
+@register_jitable
+def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray) -> None:
+    """Learn from the slopes met at the ŷ that were played on the rows of a block, in one step."""
     rates, shares, experts = state.log_w.shape
+    rows = yhat.size
     born = 0
     for j in range(experts):
-        if not math.isnan(x[j]):
-            state.born[j] = True
+        for i in range(rows):
+            if not math.isnan(x[i, j]):
+                state.born[j] = True
         if state.born[j]:
             born += 1
-    if state.scale[FIRST_SPREAD] == 0.0:
-        state.scale[FIRST_SPREAD] = spread(x)
     h, limit = state.scale[FIRST_SPREAD], state.scale[LIPSCHITZ]
+    if h == 0.0:
+        for i in range(rows):
+            if state.scale[FIRST_SPREAD] == 0.0:
+                state.scale[FIRST_SPREAD] = spread(x[i])
+        h = state.scale[FIRST_SPREAD] if rows == 1 else 0.0  # a block without a scale was played x̄
     moves = h > 0.0 and limit > 0.0
-    seen = min(max(delta, -limit), limit) if moves else 0.0
-    first = lead(state, h, rates) if moves else 0
+    first = lead(state, h, rates, rows) if moves else 0
+    theta, exact = THETA / rows, (rows + 15.0) / 16.0
     worst, missed = np.zeros(rates), 0.0
+    z, wished, size = np.empty(rates), np.empty(rates), np.empty(rates)
     for j in range(experts):
-        if math.isnan(x[j]):
+        unseen, awake = 0.0, False
+        z[:], wished[:], size[:] = 0.0, 0.0, 0.0
+        for i in range(rows):
+            if math.isnan(x[i, j]):
+                continue
+            awake = True
+            seen = min(max(delta[i], -limit), limit) if moves else 0.0
+            unseen += (delta[i] - seen) * (yhat[i] - x[i, j])
+            if moves:
+                slope, r = seen / limit, offset(state, h, yhat[i], x[i, j])
+                for k in range(rates):
+                    wish = slope * (rate(k) * r)
+                    wished[k] += wish
+                    size[k] += abs(wish)
+                    if first <= k < first + USED:
+                        z[k] += slope * clip(rate(k) * r, theta)
+        if not awake:
             continue
-        unseen = (delta - seen) * (yhat - x[j])
         state.clipped[j] += unseen
         missed = max(missed, unseen)
         if moves:
-            r = offset(state, h, yhat, x[j])
             for k in range(rates):
-                z = 0.0
+                gained = 0.0
                 if first <= k < first + USED:
-                    z = (seen / limit) * clip(rate(k) * r)
-                    gained = math.log1p(z)
+                    gained = math.log1p(z[k])
                     for a in range(shares):
                         state.log_w[k, a, j] += gained
-                paid = price((seen / limit) * (rate(k) * r), z)
+                paid = price(wished[k], z[k], gained, exact * size[k])
                 state.cost[k, j] += paid
                 worst[k] = max(worst[k], paid)
     for k in range(rates):
@@ -229,14 +266,16 @@ def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     state.path_clipped[0] += missed
     if moves and born > 1:
         share(state, born)
-    wide = spread(x)
-    if wide > 0.0:
-        state.scale[SPREADS] += wide
-        state.scale[SPREAD_ROUNDS] += 1.0
-    if not state.known:
-        if limit == 0.0:
-            state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta)
-        state.scale[LIPSCHITZ] = next_limit(limit, delta)
+    for i in range(rows):
+        wide = spread(x[i])
+        if wide > 0.0:
+            state.scale[SPREADS] += wide
+            state.scale[SPREAD_ROUNDS] += 1.0
+        if not state.known:
+            limit = state.scale[LIPSCHITZ]
+            if limit == 0.0:
+                state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta[i])
+            state.scale[LIPSCHITZ] = next_limit(limit, delta[i])
 
 
 @register_jitable
@@ -296,16 +335,21 @@ def log_mean(state: HuberRoot) -> float:
 
 
 def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
-    """The mean of W stays 1, so at each rate the weights without share have a mean of at most K."""
+    """The mean of W stays 1. Rows (k, α) that never moved have a mean of 1 themselves, so that of K rows that did each has at most K."""
     rates = np.array([rate(k) for k in range(state.log_w.shape[0])])
     mass = math.log(state.log_w.shape[0] * state.log_w.shape[1])
+    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum()), 1))
     unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
     path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
-    return Tilted(unit, rates, state.cost, np.full(rates.size, mass), state.clipped, gain, path)
+    return Tilted(unit, rates, state.cost, np.full(rates.size, moved), state.clipped, gain, path)
 
 
 def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
     update(state, x, yhat, delta)
+
+
+def _together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, own: np.ndarray, paid: np.ndarray) -> None:
+    update_together(state, x, yhat, delta)
 
 
 RULE = attach(
@@ -321,5 +365,6 @@ RULE = attach(
         promise=promise,
         potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",
+        together=(predict_among, _together),
     )
 )

@@ -147,7 +147,7 @@ class Experts(OnlineLearner):
             yhat = LOOPS.meet(*parts, self.loss, self._limits, row.values, wide, UNSEEN).yhat
             return yhat, (wide, yhat)
         answers = np.empty(1)
-        LOOPS.answer(*parts, self._limits[0], row.values[None, :], wide[None, :], answers)
+        LOOPS.answer(*parts, self._limits[0], row.values[None, :], wide[None, :], answers, 1)
         yhat = float(answers[0])
         return yhat, (wide, yhat)
 
@@ -200,8 +200,8 @@ class Experts(OnlineLearner):
         and, unless `weights` is False, the experts' `weights` in every round, over the names of its certificate.
 
         `together` says which rows are revealed together: a whole number (blocks of so many), or one label a row (a block is a
-        stretch of equal labels, say the hours of a date). All of a block is predicted before any of it is learned, as `play` and
-        `reveal` would do it.
+        stretch of equal labels, say the hours of a date). All of a block is predicted before any of it is learned. Huber-root counts a
+        block as one round, and what is promised is promised of blocks; other rules learn its rows one by one, as late ones.
 
         >>> run = Experts().run([[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]], [1.0, 1.0, 3.0], together=["mon", "mon", "tue"])
         >>> float(run.predictions[0]) == float(run.predictions[1])
@@ -236,20 +236,23 @@ class Experts(OnlineLearner):
         start = 0
         while start < given.y.size:
             stop = stream.block_end(given.first, start, given.y.size)
-            played = [self._play(rows.Row(given.forecasts[t], self.names)) for t in range(start, stop)]
+            part, wide, predictions = slice(start, stop), kept.wide[start:stop], kept.predictions[start:stop]
+            LOOPS.answer(*self._parts, self._limits[0], given.forecasts[part], wide, predictions, stop - start)
             for t in range(start, min(stop, len(kept.used))):
                 kept.used[t] = LOOPS.pulls(self._state, self._beside, given.forecasts[t])
-            for t, (yhat, (full, _)) in zip(range(start, stop), played):
-                y, weight = float(given.y[t]), float(given.weight[t]) if given.weight.size else 1.0
-                kept.predictions[t], kept.losses[t], kept.wide[t] = yhat, losses.value(self.loss, yhat, y), full
-                if not self._settle(self._parts, stream.Round(full, yhat, y, weight, t - start)):
+            block = stream.block_of(wide, predictions, given.y[part], given.weight[part])
+            for t in range(start, stop):
+                cost = stream.costs(self.loss, self._first, wide[t - start], float(predictions[t - start]), float(given.y[t]))
+                kept.losses[t] = cost.own
+                if not stream.cost_of(block, t - start, cost):
                     return t
+            LOOPS.absorb(*self._parts, self._limits[1], block)
             start = stop
         return -1
 
     def _predict_many(self, table: rows.Table) -> np.ndarray:
         answers = np.empty(table.rows)
-        LOOPS.answer(*self._with(table.names), self._limits[0], table.values, np.empty((0, 0)), answers)
+        LOOPS.answer(*self._with(table.names), self._limits[0], table.values, np.empty((0, 0)), answers, 1)
         return answers
 
     def _undo(self) -> Callable[[], None]:

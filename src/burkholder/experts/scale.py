@@ -18,8 +18,8 @@ THETA = 0.5
 FINEST = 1e-152  # of units: what is divided by one stays finite
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
 FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
-STEEPEST = 4.0  # a rate is of use while it makes at most this of the mean spread so far
-USED = 16  # so many rates from there on are of use: the last makes 1e-4 of the mean spread, and would take 10⁸ rounds to matter
+STEEPEST = 16.0  # a rate is of use while it makes at most this of the mean spread so far
+USED = 16  # so many rates from there on are of use: the last makes 5e-4 of the mean spread, and would take 10⁷ rounds to matter
 
 
 @register_jitable
@@ -56,17 +56,17 @@ def offset(state: Any, h: float, yhat: float, xj: float) -> float:
 
 
 @register_jitable
-def lead(state: Any, h: float, rates: int) -> int:
+def lead(state: Any, h: float, rates: int, size: int = 1) -> int:
     """The first rate of use: larger ones would see nothing but the signs of ŷ − x_j, and play a median.
 
     It follows the mean spread, not the first one. A rate not in use sleeps: its weights stay as they are, and what it missed is
-    in its price.
+    in its price. In a block of `size` rows, pulls that add up, rates are of use up to a `size`-th of that.
     """
     typical = 1.0
     if state.scale[SPREAD_ROUNDS] > 0.0:
         typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((state.scale[SPREADS] / h) / state.scale[SPREAD_ROUNDS])
     k = 0
-    while k < rates - 1 and rate(k) * typical > STEEPEST:
+    while k < rates - 1 and rate(k) * typical * size > STEEPEST:
         k += 1
     return k
 
@@ -84,17 +84,18 @@ def next_limit(limit: float, delta: float) -> float:
 
 
 @register_jitable
-def clip(z: float) -> float:
-    """z within ±θ: no weight moves by more than half."""
-    return min(max(z, -THETA), THETA)
+def clip(z: float, theta: float) -> float:
+    """z within ±θ."""
+    return min(max(z, -theta), theta)
 
 
 @register_jitable
-def price(wished: float, z: float) -> float:
-    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, as ln(1+z) ≥ z − z² on z ≥ −½.
+def price(wished: float, z: float, gained: float, size: float) -> float:
+    """What ln W lacks of the linearised gain: wished ≤ ln(1+z) + price, at least 0; gained = ln(1+z).
 
-    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip: only a gain cut short costs more than z². The last term is
-    for rounding, u = 2⁻⁵³: `wished` comes from 8 operations and a derivative good to 16u, ln(1+z) is good to
-    2u|ln(1+z)| ≤ 4u|z|, and z² + [wished−z]₊ is short by at most 4u of itself where it is below |wished|: 64u in all.
+    `wished` is η_kδ̃(ŷ−x_j), `z` the same with the clip, each summed over the rows of a block, |z| ≤ ½. Where nothing is clipped this
+    is z − ln(1+z): z²/2 for small z, and at most z² ever. The last term is for rounding, `size` being Σ|η_kδ̃(ŷ−x_j)| times
+    (rows + 15)/16 for the sums; u = 2⁻⁵³: `wished` comes from 8 operations and a derivative good to 16u, ln(1+z) is good to
+    2u|ln(1+z)| ≤ 4u|z|, and the difference is short by at most 4u of |wished|: 64u in all.
     """
-    return z * z + max(wished - z, 0.0) + ROUNDING * abs(wished)
+    return max(max(wished, z) - gained, 0.0) + ROUNDING * size

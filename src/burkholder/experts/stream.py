@@ -13,7 +13,7 @@ import numpy as np
 
 from burkholder.experts import beside as lanes
 from burkholder.experts.beside import Beside
-from burkholder.experts.dispatch import PER_EXPERT, predict, update, weights
+from burkholder.experts.dispatch import PER_EXPERT, predict_among, update, update_together, weights
 from burkholder.experts.scale import centre
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
@@ -64,9 +64,9 @@ def start(columns: int = 0) -> Tally:
 
 
 @register_jitable
-def play(state: Any, tally: Tally, bound: float, full: np.ndarray) -> float:
-    """ŷ, within ±bound; the last ŷ again when every expert is asleep. Changes nothing."""
-    yhat = predict(state, full)
+def play(state: Any, tally: Tally, bound: float, full: np.ndarray, size: int) -> float:
+    """ŷ of one of `size` rows revealed together, within ±bound; the last ŷ again when every expert is asleep. Changes nothing."""
+    yhat = predict_among(state, full, size)
     if math.isnan(yhat):
         return tally.totals[LAST]
     return min(max(yhat, -bound), bound)
@@ -99,12 +99,17 @@ def fits(round: Round, cost: Costs) -> bool:
 
 
 def learn(state: Any, tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
-    """Learn the round and book it; `cost` is used up."""
+    """Learn the round and book it."""
+    weight = round.weight
+    update(state, round.x, round.yhat, weight * cost.delta, weight * cost.own, weight * cost.paid)
+    book(tally, beside, lipschitz, round, cost)
+
+
+@register_jitable
+def book(tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
+    """The round in the tally and in what stands beside the user's experts."""
     full, totals, weight = round.x, tally.totals, round.weight
-    delta, own, paid = weight * cost.delta, weight * cost.own, cost.paid
-    for j in range(full.size):
-        paid[j] *= weight
-    update(state, full, round.yhat, delta, own, paid)
+    delta, own, paid = weight * cost.delta, weight * cost.own, weight * cost.paid
     for j in range(full.size):
         awake = not math.isnan(full[j])
         spent = paid[j] if awake else own
@@ -161,14 +166,14 @@ def keep(row: np.ndarray, place: np.ndarray) -> None:
 
 
 def answer(
-    state: Any, tally: Tally, beside: Beside, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray
+    state: Any, tally: Tally, beside: Beside, bound: float, forecasts: np.ndarray, wide: np.ndarray, predictions: np.ndarray, size: int
 ) -> None:
-    """ŷ of every row, and the widened rows where `wide` has room for them. Changes nothing."""
+    """ŷ of every row, one of `size` revealed together, and the widened rows where `wide` has room for them. Changes nothing."""
     for t in range(forecasts.shape[0]):
         full = lanes.widen(beside, forecasts[t])
         if t < wide.shape[0]:
             keep(full, wide[t])
-        predictions[t] = play(state, tally, bound, full)
+        predictions[t] = play(state, tally, bound, full, size)
 
 
 register_jitable(answer)
@@ -203,7 +208,7 @@ def meet(
     Single rounds are predicted and learned by this one loop, compiled once.
     """
     full = lanes.widen(beside, x)
-    yhat = play(state, tally, limits[0], full)
+    yhat = play(state, tally, limits[0], full, 1)
     if not seen.learning:
         keep(full, wide)
         return Met(yhat, 0.0, False)
@@ -242,21 +247,68 @@ def block_end(first: np.ndarray, start: int, rows: int) -> int:
     return stop
 
 
+class Block(NamedTuple):
+    """Rows revealed together, as they were played and what came of them; one row of each array a round."""
+
+    x: np.ndarray
+    yhat: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    delta: np.ndarray
+    own: np.ndarray
+    average: np.ndarray
+    paid: np.ndarray
+
+
+def block_of(x: np.ndarray, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Block:
+    """A block whose costs are not known yet."""
+    rows = yhat.size
+    counted = weight if weight.size else np.ones(rows)
+    return Block(x, yhat, y, counted, np.empty(rows), np.empty(rows), np.empty(rows), np.empty(x.shape))
+
+
+register_jitable(block_of)
+
+
+def cost_of(block: Block, i: int, cost: Costs) -> bool:
+    """Enter what row i costs; False where it would leave the floats."""
+    block.delta[i], block.own[i], block.average[i] = cost.delta, cost.own, cost.average
+    keep(cost.paid, block.paid[i])
+    return fits(Round(block.x[i], block.yhat[i], block.y[i], block.weight[i], i), cost)
+
+
+register_jitable(cost_of)
+
+
+def absorb(state: Any, tally: Tally, beside: Beside, lipschitz: float, block: Block) -> None:
+    """Learn a block and book its rows."""
+    weight = block.weight
+    paid = weight.reshape((weight.size, 1)) * block.paid
+    at_once = update_together(state, block.x, block.yhat, weight * block.delta, weight * block.own, paid)
+    for i in range(weight.size):
+        round = Round(block.x[i], block.yhat[i], block.y[i], weight[i], 0 if at_once else i)
+        book(tally, beside, lipschitz, round, Costs(block.delta[i], block.own[i], block.average[i], block.paid[i]))
+
+
+register_jitable(absorb)
+
+
 def sweep(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[float, float], given: Given, kept: Kept) -> int:
     """Every block in turn, played and then learned; the row that would leave the floats and was not learned, or −1."""
     start = 0
     while start < given.y.size:
         stop = block_end(given.first, start, given.y.size)
-        wide = kept.wide[start:stop]
-        answer(state, tally, beside, limits[0], given.forecasts[start:stop], wide, kept.predictions[start:stop])
+        wide, predictions = kept.wide[start:stop], kept.predictions[start:stop]
+        answer(state, tally, beside, limits[0], given.forecasts[start:stop], wide, predictions, stop - start)
         for t in range(start, min(stop, kept.used.shape[0])):
             kept.used[t] = pulls(state, beside, given.forecasts[t])
+        block = block_of(wide, predictions, given.y[start:stop], given.weight[start:stop])
         for t in range(start, stop):
-            weight = given.weight[t] if given.weight.size else 1.0
-            yhat, y = kept.predictions[t], given.y[t]
-            kept.losses[t] = value(loss, yhat, y)
-            if not settle(state, tally, beside, loss, limits[1], Round(wide[t - start], yhat, y, weight, t - start)):
+            cost = costs(loss, lanes.width(beside), wide[t - start], predictions[t - start], given.y[t])
+            kept.losses[t] = cost.own
+            if not cost_of(block, t - start, cost):
                 return t
+        absorb(state, tally, beside, limits[1], block)
         start = stop
     return -1
 
@@ -267,9 +319,10 @@ class Loops(NamedTuple):
     answer: Any
     pulls: Any
     learn: Any
+    absorb: Any
     settle: Any
     meet: Any
     sweep: Any
 
 
-LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, settle, meet, sweep)))
+LOOPS = Loops(*(compiled(entry) for entry in (answer, pulls, learn, absorb, settle, meet, sweep)))

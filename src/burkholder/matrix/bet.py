@@ -42,24 +42,24 @@ def wealths(log_wealth):
 
 
 @uncounted
-def play(shares, top, u, v):
-    """z = κ·mean_k[W_k·s_k], cut at ±4 before it overflows (predictions are clipped to ±1)."""
+def play(shares, top, u, v, most):
+    """z = κ·mean_k[W_k·s_k], cut at ±most before it overflows."""
     total = 0.0
     for k in range(shares.size):
         total += shares[k] * stake(u, v, k)
     if total == 0.0:
         return 0.0  # no stake, however large the wealth
     size = np.log(abs(total)) + top
-    if size > np.log(4.0 * shares.size / KAPPA):
-        return np.copysign(4.0, total)
+    if size > np.log(most * shares.size / KAPPA):
+        return np.copysign(most, total)
     return KAPPA * total * np.exp(top) / shares.size
 
 
 @compiled
-def predict(log_wealth, u, v):
+def predict(log_wealth, u, v, most):
     """z at u and v; changes nothing."""
     shares, top = wealths(log_wealth)
-    return play(shares, top, u, v)
+    return play(shares, top, u, v, most)
 
 
 @uncounted

@@ -2,7 +2,8 @@
 
 Labels lie in [−1, 1]. With p = μ + b_row + b_column and e = y − p, each offset moves by e·max(f, 1/(n+3)),
 n its count including this rating; f = 0 averages for ever, larger f forgets. The four answers are experts
-for Huber-root (squared loss ½(ŷ−y)², slopes at most 2), so none of them has to be chosen.
+for Huber-root (slopes at most 2), so none of them has to be chosen. For log-odds p is μ's log-odds plus offsets, e = y − tanh(p/2), and
+offsets move twice as far, as tanh(p/2) is p/2 near 0. Where the best answer is a median, each answer is offered sharpened, too.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from numpy.typing import NDArray
 
 from burkholder.experts import huber_root
 from burkholder.machine.compiling import compiled
+from burkholder.matrix import aims
 
 FORGETTING = (0.0, 0.02, 0.05, 0.1)
 PRIOR_COUNT = 3.0
 
+SHARPER = 8.0
+_slope, _expected, SURE = aims.slope, aims.expected, aims.SURE
 _predict_experts, _update_experts = huber_root.predict, huber_root.update
 
 
@@ -31,10 +35,11 @@ class Bias(NamedTuple):
     experts: huber_root.HuberRoot
 
 
-def start() -> Bias:
+def start(tempers: int = 1) -> Bias:
     """No rating seen yet."""
     speeds = np.array(FORGETTING)
-    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, huber_root.start(len(speeds), 2.0))
+    experts = huber_root.start(tempers * len(speeds), aims.SLOPE)
+    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, experts)
 
 
 def with_nodes(bias: Bias, nodes: int) -> Bias:
@@ -50,36 +55,43 @@ def with_nodes(bias: Bias, nodes: int) -> Bias:
 
 
 @compiled
-def advice(bias, i, j):
-    """The four predictions at (i, j), clipped to [−1, 1]; a node of index −1 is unknown and adds nothing."""
-    mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
-    x = np.full(bias.speed.size, mean)
-    for node in (i, j):
-        if node >= 0:
-            for f in range(bias.speed.size):
-                x[f] += bias.offset[node, f]
+def level(bias, aim):
+    """What is expected where nothing is known of row and column."""
+    if aim.odds:
+        return np.log((bias.mean[1] + bias.mean[0] + 1.0) / (bias.mean[1] - bias.mean[0] + 1.0))
+    return bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
+
+
+@compiled
+def advice(bias, aim, i, j):
+    """The predictions at (i, j), kept within what is possible; a node of index −1 is unknown and adds nothing."""
+    speeds, most = bias.speed.size, SURE if aim.odds else 1.0
+    x = np.full(bias.experts.log_w.shape[2], level(bias, aim))
     for f in range(x.size):
-        x[f] = min(max(x[f], -1.0), 1.0)
+        for node in (i, j):
+            if node >= 0:
+                x[f] += bias.offset[node, f % speeds]
+        x[f] = min(max(x[f] * (1.0 if f < speeds else SHARPER), -most), most)
     return x
 
 
 @compiled
-def predict(bias, i, j):
+def predict(bias, aim, i, j):
     """The aggregated prediction; changes nothing."""
-    return _predict_experts(bias.experts, advice(bias, i, j))
+    return _predict_experts(bias.experts, advice(bias, aim, i, j))
 
 
 @compiled
-def update(bias, i, j, y):
+def update(bias, aim, i, j, y):
     """Learn the rating y at known nodes (i, j); the aggregation pays for its own prediction."""
-    x = advice(bias, i, j)
+    x = advice(bias, aim, i, j)
     yhat = _predict_experts(bias.experts, x)
-    _update_experts(bias.experts, x, yhat, yhat - y)
-    mean = bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
+    _update_experts(bias.experts, x, yhat, _slope(aim, yhat, y))
+    mean, far = level(bias, aim), 2.0 if aim.odds else 1.0
     bias.counts[i] += 1
     bias.counts[j] += 1
     for f in range(bias.speed.size):
-        error = y - (mean + bias.offset[i, f] + bias.offset[j, f])
+        error = far * (y - _expected(aim, mean + bias.offset[i, f] + bias.offset[j, f]))
         bias.offset[i, f] += error * max(bias.speed[f], 1.0 / (bias.counts[i] + PRIOR_COUNT))
         bias.offset[j, f] += error * max(bias.speed[f], 1.0 / (bias.counts[j] + PRIOR_COUNT))
     bias.mean[0] += y

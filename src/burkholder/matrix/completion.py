@@ -61,7 +61,15 @@ class MatrixCompletion(OnlineLearner):
 
     `fast` stops every Krylov space after four block steps; after `exact` ratings (250,000) the direction that needs one is left
     out, so that a round no longer costs more with every rating, and the low-rank direction goes on alone.
-    strategy="sign-flip" is the paper's own learner (no bias model) with `loss` ("absolute", "squared" or "pinball"), `rate`
+    loss="squared" unless you say "absolute" or "pinball"; with "logistic" the two ends of the range are the only labels (votes, signed
+    trust, clicks) and predictions are the log-odds of the higher one.
+
+    >>> votes = MatrixCompletion(low=-1, high=1, loss="logistic")
+    >>> votes.update("ann", "yes to trams", 1)
+    >>> votes.predict("ann", "yes to trams") > 0.0
+    True
+
+    strategy="sign-flip" is the paper's own learner (no bias model) with `loss` ("absolute" unless you say otherwise), `rate`
     ("lowering", "doubling", a number: these need `radius`, about labels in [−1, 1]; or "mixture").
     """
 
@@ -116,10 +124,11 @@ class MatrixCompletion(OnlineLearner):
     def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
         i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)
         played = tuple(np.atleast_1d(self.engine.predict(np.array([i]), np.array([j]))[0]).tolist())
-        return float(self.scale.rating(played_number(played[0]))), played
+        return float(self._shown(np.array(played_number(played[0])))), played
 
     def _learn(self, row: tuple[Id, Id], memo: Any, y: Any, weight: float, late: int) -> None:
         label = self.scale.label(y)
+        self._refuse_between(np.array([label]), [y])
         weights.refuse(weight)
         i, j = nodes(self._rows, self._columns, [row[0]], [row[1]])
         if not late:
@@ -129,20 +138,32 @@ class MatrixCompletion(OnlineLearner):
         else:
             self.engine.late(int(i[0]), int(j[0]), memo, label)
         if late:
-            self._add_up(np.array([self.scale.rating(memo[0])]), np.array([float(y)]))
+            self._add_up(self._shown(np.array([memo[0]])), np.array([[float(y), label]]))
 
     def _rounds(self, i: NDArray[np.int64], j: NDArray[np.int64], targets: NDArray[np.float64]) -> Stretch:
         out = self.engine.rounds(i, j, targets[:, 1])
-        predictions = self.scale.rating(out[:, 0])
+        predictions = self._shown(out[:, 0])
         details = {"steps": out[:, -2].astype(np.int64), "errors": out[:, -1]}
         if isinstance(self.engine, BiasTangentBet):
-            details["bias"] = self.scale.rating(out[:, 1])
-        return Stretch(predictions, self._add_up(predictions, targets[:, 0]), details)
+            details["bias"] = self._shown(out[:, 1])
+        return Stretch(predictions, self._add_up(predictions, targets), details)
 
-    def _add_up(self, predictions: NDArray[np.float64], ratings: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _shown(self, played: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What was played, as the user sees it: a rating, or log-odds."""
+        return played if self.loss.odds else np.asarray(self.scale.rating(played))
+
+    def _refuse_between(self, labels: NDArray[np.float64], ratings: Any) -> None:
+        """Classes are the two ends of the range."""
+        if self.loss.classes and (between := np.flatnonzero(np.abs(labels) != 1.0)).size:
+            remedy = f"the {losses.name(self.loss)} loss takes the two ends of the range, {self.low:g} and {self.high:g}"
+            raise BadInput("rating", ratings[int(between[0])], remedy)
+
+    def _add_up(self, predictions: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """The losses, and their totals: one by one, so that chunks of any size give the same."""
-        paid = np.array([value(self.engine.record, p, r) for p, r in zip(predictions.tolist(), ratings.tolist())])
-        error = predictions - ratings
+        odds = self.loss.odds
+        goal = targets[:, 1 if odds else 0]
+        paid = np.array([value(self.loss, p, r) for p, r in zip(predictions.tolist(), goal.tolist())])
+        error = (self.scale.rating(np.tanh(0.5 * predictions)) if odds else predictions) - targets[:, 0]
         for k, terms in enumerate((np.ones(len(error)), np.abs(error), error * error, paid)):
             self._totals[k] = np.cumsum(np.concatenate([self._totals[k : k + 1], terms]))[-1]
         return paid
@@ -175,7 +196,9 @@ class MatrixCompletion(OnlineLearner):
         ratings = list(items(y))
         if len(ratings) != rows:
             raise BadInput("ratings", f"{len(ratings)} numbers", f"there are {rows} pairs: give one rating for each")
-        return self.scale.labels(ratings)
+        found = self.scale.labels(ratings)
+        self._refuse_between(found[:, 1], ratings)
+        return found
 
     def _run(self, table: Pairs, targets: NDArray[np.float64], given: np.ndarray | None) -> Stretch:
         weights.refuse_many(given)
@@ -191,7 +214,7 @@ class MatrixCompletion(OnlineLearner):
 
     def _predict_many(self, table: Pairs) -> NDArray[np.float64]:
         out = self.engine.predict(*table.nodes(self._rows, self._columns))
-        return np.asarray(self.scale.rating(out.reshape(table.rows, -1)[:, 0] if table.rows else np.zeros(0)))
+        return self._shown(out.reshape(table.rows, -1)[:, 0] if table.rows else np.zeros(0))
 
     def _undo(self) -> Callable[[], None]:
         """The ids and the engine; everything else of a run is in the totals."""
@@ -223,7 +246,7 @@ class MatrixCompletion(OnlineLearner):
             if not open_.any():
                 return []
             names = list(itertools.compress(self._columns, open_.tolist()))
-            scores = self.scale.rating(self.engine.row(i, found[open_]))
+            scores = self._shown(self.engine.row(i, found[open_]))
         best = np.argsort(-scores, kind="stable")[:k]
         return [(names[b], float(scores[b])) for b in best]
 
@@ -373,9 +396,13 @@ def _engine(strategy: str, fast: bool, tol: float | None, **options: Any) -> Bia
         exact = given.pop("exact", EXACT)
         if isinstance(exact, bool) or not isinstance(exact, (int, np.integer)) or not 0 <= exact <= COUNTED:
             raise BadInput("exact", exact, "give a whole number of ratings")
+        record = losses.get(given.pop("loss", "squared"))
         for key, option in given.items():
             raise BadInput(key, option, "the default strategy has nothing to tune; strategy='sign-flip' takes it")
-        return BiasTangentBet(fast=fast, exact=int(exact), **({} if tol is None else {"tol": float(tol)}))
+        if not (record.homogeneous or record.odds):
+            fit = ", ".join(name for name in losses.LOSSES if losses.get(name).homogeneous or losses.get(name).odds)
+            raise BadInput("loss", record.name, f"give {fit}; MatrixLearner takes every loss")
+        return BiasTangentBet(fast=fast, exact=int(exact), loss=record, **({} if tol is None else {"tol": float(tol)}))
     if strategy != "sign-flip":
         raise BadInput("strategy", strategy, "give 'default' or 'sign-flip'")
     if "exact" in given:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from burkholder import losses
 from burkholder.experts.huber_root import HuberRoot
-from burkholder.matrix import bet, bias, factors, graph, rows, stream, tangent
+from burkholder.matrix import aims, bet, bias, factors, graph, rows, stream, tangent
 from burkholder.matrix.consistency import check_rate, check_trace
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.workspace import Workspace
@@ -26,22 +26,32 @@ class BiasTangentBet:
     """Plays and learns on nodes 0, 1, 2, … (rows and columns in order of arrival), labels in [−1, 1]."""
 
     name = "bias + tangent + bet"
-    loss = "squared"
-    record = losses.Squared()
 
-    def __init__(self, fast: bool = False, tol: float = TOLERANCE, exact: int = EXACT) -> None:
+    def __init__(self, fast: bool = False, tol: float = TOLERANCE, exact: int = EXACT, loss: Any = "squared") -> None:
+        self.record = losses.get(loss)
+        self.aim = aims.aim(self.record)
         self.fast, self.tol, self.exact = fast, tol, exact
         self.most = FAST_STEPS if fast else DEPTH
         self.probes = FAST_PROBES if fast else 0
         self.graph = graph.empty()
-        self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(), bet.start()
+        self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(self.aim.tempers), bet.start()
         self.factors = factors.start()
         self.workspace = Workspace()
 
     @property
     def options(self) -> dict[str, Any]:
         """What to build the same learner from."""
-        return {"strategy": "default", "fast": self.fast, "exact": self.exact}
+        return {
+            "strategy": "default",
+            "fast": self.fast,
+            "exact": self.exact,
+            "loss": losses.name(self.record),
+            "parameters": self.record._asdict(),
+        }
+
+    @property
+    def loss(self) -> str:
+        return losses.name(self.record)
 
     def predict(self, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows (ŷ, b, u, v) at each pair of nodes; −1 is a row or column never seen: then the bias alone answers."""
@@ -56,7 +66,7 @@ class BiasTangentBet:
         return self._loop(i, j, y, NEVER if played is None else np.array(played, float))
 
     def _loop(self, i: Any, j: Any, y: Any, played: Any) -> NDArray[np.float64]:
-        state = (self.graph, self.scalars, self.bias, self.log_wealth, self.factors)
+        state = (self.graph, self.scalars, self.bias, self.log_wealth, self.factors, self.aim)
         room = self.workspace.sized(len(self.graph.start))
         return stream.rounds(*state, i, j, y, played, self.exact, self.tol, self.most, self.probes, *room)
 
@@ -79,7 +89,7 @@ class BiasTangentBet:
         if i >= 0 and self._followed:
             rate = self.scalars[tangent.RATE]
             u = -2.0 * np.exp(-self.scalars[tangent.LOG_TRACE]) * rows.exponential(self.graph, rate, rate**2, i)[columns]
-        return rows.scores(self.bias, self.log_wealth, i, columns, u, v)
+        return rows.scores(self.bias, self.aim, self.log_wealth, i, columns, u, v)
 
     @property
     def _followed(self) -> bool:

@@ -8,12 +8,14 @@ from typing import Any
 
 from burkholder.learning.certificate import Assumption, Comparators, Guarantee
 from burkholder.matrix import bet, norms, tangent
-from burkholder.matrix.certificate import NuclearCertificate, evidence, exact_enough, in_time
+from burkholder.matrix.certificate import NOTHING, NuclearCertificate, evidence, exact_enough, in_time
 from burkholder.matrix.default import BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
 from burkholder.matrix.gradient import from_graph
 from burkholder.matrix.scale import Scale
 from burkholder.matrix.sign_flip_certificate import fields, own_radius
+
+UNITS = "losses and regrets are in rating units; W is about labels in [−1, 1]"
 
 
 def direction_bound(ceiling: float, dimension: int) -> float:
@@ -96,7 +98,7 @@ def _computed(exact: int, unseen: int) -> Assumption:
 
 
 def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) -> CompletionCertificate:
-    """The certificate of the default learner. On labels the loss is ½(ŷ−y)², so (r̂−r)² is 2h² of it."""
+    """The certificate of the default learner. Slopes on labels are `share` of the loss's, and ratings are h times as large."""
     scalars, nodes, rounds = engine.scalars, engine.graph.nodes, totals["rounds"]
     along, paid, rate = (float(scalars[tangent.ALONG]), float(scalars[tangent.PAID]), float(scalars[tangent.RATE]))
     followed = float(scalars[tangent.FOLLOWED])
@@ -110,26 +112,26 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
     # The ledger is exact when every trace is: the state itself tells whether the promise was kept.
     excess = along + largest - promised
     error = float(scalars[tangent.ERROR])
-    scale = 2.0 * unit.half**2
+    odds, degree = engine.aim.odds, engine.record.degree
+    scale = (1.0 if odds else unit.half**degree) / engine.aim.share
+    units = "losses and regrets are in nats, predictions and W in log-odds" if odds else UNITS
+    base = "b + ⟨W, X⟩" if odds else unit.comparator("b")
     certificate = CompletionCertificate(
         learner=f"matrix completion, {engine.name}" + (" (fast)" if engine.fast else ""),
         loss=engine.loss,
         potential=None if unseen else scale * level,
-        comparators=Comparators(unit.comparator("b") + " (b: the bias model)", "‖W‖_Σ", 1.0),
+        comparators=Comparators(base + " (b: the bias model)", "‖W‖_Σ", 1.0),
         assumptions=(
             exact_enough("the Krylov error is small enough for the promise", 1e-9 * (1.0 + abs(promised)), excess, late or unseen),
             in_time(late),
             _computed(engine.exact, unseen),
         ),
-        notes=(
-            "losses and regrets are in rating units; W is about labels in [−1, 1]",
-            f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g} beside |Σδu| = {abs(along):.3g}",
-        ),
+        notes=(units, f"Krylov error of Σδu, by the last block step of each round: at most {error:.3g} beside |Σδu| = {abs(along):.3g}"),
         sums=evidence(followed, correction, leaned, moved, gradient, rounds),
         gradient=gradient,
         largest=largest,
         scale=scale,
-        charge=unit.charge(2, rounds),
+        charge=NOTHING if odds else unit.charge(degree, rounds),
         promise=Direction(promised, squares, widest),
         corrections=Followed(followed, largest if unseen else promised + level - along),
         promised=promised,
@@ -141,8 +143,10 @@ def certify(engine: BiasTangentBet, unit: Scale, row_nodes: Any, **totals: Any) 
     realised = certificate.realised(radius=0.0)
     corrected = max(realised, scale * bet.KAPPA * (1.0 - wealth))
     others = (
-        Guarantee("promised regret", "2h²κ, κ = 1: never worse by more, on any path", max(corrected, scale * bet.KAPPA), not late, bias),
-        Guarantee("corrected regret", "2h²κ(1 − mean wealth of the bet)", corrected, not late, bias),
+        Guarantee(
+            "promised regret", f"{scale:g}·κ, κ = 1: never worse by more, on any path", max(corrected, scale * bet.KAPPA), not late, bias
+        ),
+        Guarantee("corrected regret", f"{scale:g}·κ(1 − mean wealth of the bet)", corrected, not late, bias),
         Guarantee("realised regret", "read off this very stream, for any direction u", realised, True, bias),
     )
     object.__setattr__(certificate, "others", others)
@@ -154,7 +158,7 @@ def certify_sign_flip(engine: SignFlipEntries, unit: Scale, row_nodes: Any, **to
     rounds, degree = totals["rounds"], engine.record.degree
     scale = unit.half**degree
     parts = fields(engine.rule, engine.scalars, engine.promise(), engine.value, engine.gradient(row_nodes), rounds)
-    notes = ("losses and regrets are in rating units; W is about labels in [−1, 1]", *parts.pop("notes"))
+    notes = (UNITS, *parts.pop("notes"))
     return RatingsCertificate(
         learner=f"matrix completion, {engine.name}, rate {engine.options['rate']}",
         loss=engine.loss,

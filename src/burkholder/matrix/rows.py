@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.experts import huber_root
-from burkholder.experts.scale import FIRST_SPREAD, LIPSCHITZ
+from burkholder.experts.scale import FIRST_SPREAD, LIPSCHITZ, THETA
 from burkholder.machine.compiling import compiled
-from burkholder.matrix import bet, bias
+from burkholder.matrix import aims, bet, bias
 from burkholder.matrix.lanczos import DEPTH
 
 CLOSE = 1e-9  # of the largest term: what the exponential may be wrong by
 
+_within, FARTHEST = aims.within, aims.FARTHEST
 _masses, _root, _lead = huber_root.masses, huber_root.root, huber_root.lead
 _advice, _bias, _wealths, _bet = bias.advice, bias.predict, bet.wealths, bet.play
 
@@ -51,16 +52,16 @@ def exponential(graph: Any, rate: float, damping: float, i: int) -> NDArray[np.f
 
 
 @compiled
-def scores(known, log_wealth, i, columns, u, v):
+def scores(known, aim, log_wealth, i, columns, u, v):
     """ŷ at (i, c) for every column node c, u and v the directions there; −1 is a row never seen."""
     out = np.empty(columns.size)
     experts = known.experts
     h = experts.scale[FIRST_SPREAD]
     ready = h > 0.0 and experts.scale[LIPSCHITZ] > 0.0
     first = _lead(experts, h, experts.log_w.shape[0]) if ready else 0
-    mass = _masses(experts, np.zeros(known.speed.size), first)  # every expert is awake, whatever the column
+    mass = _masses(experts, np.zeros(experts.log_w.shape[2]), first)  # every expert is awake, whatever the column
     shares, top = _wealths(log_wealth)
     for t in range(columns.size):
-        b = _root(experts, mass, first, h, _advice(known, i, columns[t])) if ready else _bias(known, i, columns[t])
-        out[t] = min(max(b + _bet(shares, top, u[t], v[t]), -1.0), 1.0)
+        b = _root(experts, mass, first, h, _advice(known, aim, i, columns[t]), THETA) if ready else _bias(known, aim, i, columns[t])
+        out[t] = _within(aim, b + _bet(shares, top, u[t], v[t], FARTHEST if aim.odds else 4.0))
     return out

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.experts import schema as experts
 from burkholder.learning.schema import (
@@ -32,13 +33,13 @@ from burkholder.learning.schema import (
     truth,
     whole,
 )
-from burkholder.matrix import bet, bias, factors, sign_flip, tangent
+from burkholder.matrix import aims, bet, bias, factors, sign_flip, tangent
 from burkholder.matrix.general import MATRICES, SPARSE
 from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.rules import MIXTURE_RATES
 
-VERSION = 3  # of what both learners' `state_dict` write
+VERSION = 4  # of what both learners' `state_dict` write
 _PLAYS = {"max_pending": limit, "issued": whole, "pending": lambda value: type(value) is list}
 _RULE = {
     "rate": lambda value: text(value) or positive(value),
@@ -57,7 +58,7 @@ COMPLETION = {
     "columns": lambda value: _ids(value),
     **_PLAYS,
 }
-DEFAULT = {"strategy": one_of("default"), "fast": truth, "exact": whole}
+DEFAULT = {"strategy": one_of("default"), "fast": truth, "exact": whole, "loss": text, "parameters": options}
 SIGN_FLIP = {"strategy": one_of("sign-flip"), **_RULE}
 LEARNER = {
     "kind": one_of("MatrixLearner"),
@@ -141,13 +142,14 @@ def check_completion(header: dict[str, Any], arrays: Arrays) -> None:
     check_header(header, COMPLETION | (DEFAULT if plain else SIGN_FLIP))
     sides = sides_of(header)
     if plain:
-        _check_default(arrays, sides)
+        _check_default(aims.aim(losses.get(header["loss"], **header["parameters"])), arrays, sides)
     else:
         _check_entries(header, arrays, sides, 4)
     memo = 4 if plain else 1  # ŷ, and what the default learner made it of
+    farthest = 2.0 * aims.FARTHEST if losses.get(header["loss"], **header["parameters"]).odds else 4.0
 
     def played(value: Any) -> bool:
-        return all_of(number)(value) and len(value) == memo and all(abs(part) <= 4.0 for part in value)
+        return all_of(number)(value) and len(value) == memo and all(abs(part) <= farthest for part in value)
 
     check_plays(header["pending"], header["issued"], header["max_pending"], int(arrays["totals"][0]), (_id, _id, played))
 
@@ -205,9 +207,9 @@ def _totals(size: int) -> Array:
     return Array((size,), low=0.0, high=high)
 
 
-def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
+def _check_default(aim: aims.Aim, arrays: Arrays, sides: np.ndarray) -> None:
     """Bias model, tangent direction and bet."""
-    fresh, nodes = bias.start(), len(sides)
+    fresh, nodes = bias.start(aim.tempers), len(sides)
     low, high = np.full(tangent.SCALARS, -LARGEST), np.full(tangent.SCALARS, LARGEST)
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
@@ -232,7 +234,7 @@ def _check_default(arrays: Arrays, sides: np.ndarray) -> None:
         "factors.now": Array((nodes, factors.RANK)),
         "factors.fitted": Array((nodes, factors.RANK)),
     }
-    advice = experts.described(fresh.experts, len(fresh.speed))
+    advice = experts.described(fresh.experts, fresh.experts.log_w.shape[2])
     listed |= {f"experts.{name}": array for name, array in advice.items()}
 
     def of_experts(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
