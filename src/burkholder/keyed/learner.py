@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -107,18 +108,17 @@ class Keyed(OnlineLearner):
         self.idle.back(self, [slot])
         return slot
 
-    def _admitted(self, keys: list[Key]) -> np.ndarray:
-        """The slot of each key; new keys get one."""
+    def _admitted(self, keys: list[Key], found: np.ndarray | None = None) -> np.ndarray:
+        """The slot of each key; new keys get one. `found`: what `_met` says of them."""
         slots = self._slots
-        for key in keys:
-            if key not in slots:
-                slots[key] = len(slots)
-        self.shelf.grow(len(slots))
-        if self.mixer is not None:
-            self.mixer.grow(len(slots))
-        self.idle.grow(len(slots), self._rounds)
-        found = np.fromiter(map(slots.__getitem__, keys), np.int64, len(keys))
-        self.idle.back(self, found)
+        found = self._met(keys) if found is None else found.copy()
+        new = np.flatnonzero(found < 0)
+        if len(new):
+            found[new] = [slots.setdefault(keys[place], len(slots)) for place in new.tolist()]
+            self.shelf.grow(len(slots))
+            if self.mixer is not None:
+                self.mixer.grow(len(slots))
+            self.idle.grow(len(slots), self._rounds)
         return found
 
     def _forget_last(self, count: int) -> None:
@@ -133,8 +133,9 @@ class Keyed(OnlineLearner):
 
     def _met(self, keys: list[Key]) -> np.ndarray:
         """The slot of each key, −1 where it was never met."""
-        found = np.fromiter((self._slots.get(key, -1) for key in keys), np.int64, len(keys))
-        self.idle.back(self, found[found >= 0])
+        found = np.fromiter(map(self._slots.get, keys, repeat(-1)), np.int64, len(keys))
+        if self.idle.away:
+            self.idle.back(self, found[found >= 0])
         return found
 
     # --- one round ---------------------------------------------------------------------------------------------------
@@ -258,9 +259,10 @@ class Keyed(OnlineLearner):
 
     def learn_block(self, rows: Block, targets: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray]:
         """(predictions, losses) of rows in any order of keys, each predicted before it is learned; all of them, or nothing."""
-        rows, undo = self.shelf.checked(rows), self._kept(rows)
+        found = self._met(rows.keys)
+        undo = self._kept(found)
         try:
-            slots = self._admitted(rows.keys)
+            slots = self._admitted(rows.keys, found)
             said, paid = self.shelf.run(slots, rows, targets, weights)
             if self.help is not None and self.mixer is not None:
                 told = self.help._run(self.help._table(rows.X), targets, weights).predictions
@@ -274,10 +276,10 @@ class Keyed(OnlineLearner):
         self.idle.seen(self, slots)
         return said, paid
 
-    def _kept(self, rows: Block) -> Callable[[], None]:
-        """Remember what a block may change."""
+    def _kept(self, found: np.ndarray) -> Callable[[], None]:
+        """Remember what rows of these slots, −1 for keys never met, may change."""
         count, done = len(self._slots), self._rounds
-        old = np.array(sorted({slot for slot in self._met(rows.keys).tolist() if slot >= 0}), np.int64)
+        old = np.unique(found[found >= 0])
         shelf = self.shelf.keep(old)
         help_ = None if self.help is None else self.help._undo()
         mixed = None if self.mixer is None else self.mixer.kept(old)
@@ -297,7 +299,7 @@ class Keyed(OnlineLearner):
         return Stretch(*self.learn_block(table, targets, weights))
 
     def _recorded(self, table: Block, targets: Any, weights: np.ndarray | None, trace: int) -> Run:
-        undo = self._kept(table) if trace > 1 else None
+        undo = self._kept(self._met(table.keys)) if trace > 1 else None
         try:
             return super()._recorded(table, targets, weights, trace)
         except BaseException:
