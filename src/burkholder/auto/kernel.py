@@ -187,19 +187,22 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
 
 
 @uncounted
-def run_many(plans, states, works, loss, which, order, indptr, indices, values, y, weight, yhat, losses, learning):
-    """The same rounds for many learners of one plan and one loss: rows in this order, each for the learner `which` says."""
+def run_many(plans, states, works, loss, starts, order, indptr, indices, values, y, weight, yhat, losses, learning):
+    """The same rounds for many learners of one plan and one loss: the rows of the k-th stand in the order from starts[k] on."""
     plan, work = plan_of(plans, 0), work_of(works, 0)
-    starts, ids, numbers, labels, weights = place(indptr), place(indices), place(values), place(y), place(weight)
-    out, paid, whose, rows = place(yhat), place(losses), place(which), place(order)
-    for i in range(rows.shape[0]):
-        one_round(plan, state_of(states, whose[i]), work, loss, starts, ids, numbers, labels, weights, out, paid, rows[i], learning)
+    ends, ids, numbers, labels, weights = place(indptr), place(indices), place(values), place(y), place(weight)
+    out, paid, rows = place(yhat), place(losses), place(order)
+    for k in range(starts.shape[0] - 1):
+        state = state_of(states, k)
+        for i in range(starts[k], starts[k + 1]):
+            one_round(plan, state, work, loss, ends, ids, numbers, labels, weights, out, paid, rows[i], learning)
     if plan.mixing == MIX_LOG:
         logarithms(out)
         if learning:
             log_losses(labels, weights, out, paid)
-            for i in range(rows.shape[0]):
-                book(state_of(states, whose[i]), paid[rows[i]])
+            for k in range(starts.shape[0] - 1):
+                for i in range(starts[k], starts[k + 1]):
+                    book(state_of(states, k), paid[rows[i]])
 
 
 @inlined

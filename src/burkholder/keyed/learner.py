@@ -260,7 +260,7 @@ class Keyed(OnlineLearner):
     def learn_block(self, rows: Block, targets: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray]:
         """(predictions, losses) of rows in any order of keys, each predicted before it is learned; all of them, or nothing."""
         found = self._met(rows.keys)
-        undo = self._kept(found)
+        undo = self._kept(found, self.mixer is not None or not self.shelf.atomic)
         try:
             slots = self._admitted(rows.keys, found)
             said, paid = self.shelf.run(slots, rows, targets, weights)
@@ -276,17 +276,20 @@ class Keyed(OnlineLearner):
         self.idle.seen(self, slots)
         return said, paid
 
-    def _kept(self, found: np.ndarray) -> Callable[[], None]:
+    def _kept(self, found: np.ndarray, shelf_too: bool = True) -> Callable[[], None]:
         """Remember what rows of these slots, −1 for keys never met, may change."""
         count, done = len(self._slots), self._rounds
-        old = np.unique(found[found >= 0])
-        shelf = self.shelf.keep(old)
+        met = np.zeros(count + 1, bool)
+        met[found] = True
+        old = np.flatnonzero(met[:count])
+        shelf = self.shelf.keep(old) if shelf_too else None
         help_ = None if self.help is None else self.help._undo()
         mixed = None if self.mixer is None else self.mixer.kept(old)
 
         def back() -> None:
             self._forget_last(count)
-            shelf()
+            if shelf is not None:
+                shelf()
             if help_ is not None:
                 help_()
             if self.mixer is not None and mixed is not None:

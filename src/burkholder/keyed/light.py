@@ -53,7 +53,7 @@ class LightPacking:
         features, ids = shape
         whole = grown(self.plan, self.prototype.state, features, ids)
         side = min(padded(features), whole.full_w.shape[1])
-        cut: dict[str, Any] = {
+        cut: dict[str, Any] = whole._asdict() | {
             "stat": whole.stat[:features],
             "lanes": whole.lanes[:features],
             "dense": whole.dense[:features],
@@ -64,7 +64,7 @@ class LightPacking:
             "full_drift": whole.full_drift[:, :side],
             "full_variance": whole.full_variance[:, :side],
         }
-        return State(*(copied(cut[name] if name in cut else array) for name, array in whole._asdict().items()))
+        return State(*(copied(array) for array in cut.values()))
 
     def needs(self, shelf: Any, which: np.ndarray, entries: np.ndarray, tops: np.ndarray) -> np.ndarray:
         """The size each of some slots needs: they bring so many entries, all ids below `tops`."""
@@ -75,46 +75,50 @@ class LightPacking:
         """What is given to one that needs so much."""
         return room_for(int(need[0])), room_for(int(need[1]))
 
+    def certain(self, table: Table, y: np.ndarray, weight: np.ndarray | None) -> bool:
+        """Whether these rows will be learned, whatever was learned before: labels are looked at before anything is changed."""
+        return True
+
     # --- rounds ----------------------------------------------------------------------------------------------------
     def run(
         self, shelf: Any, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Table, y: np.ndarray, weight: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(predictions, losses) of the rows of these slots, in the order of `grouped`."""
-        labels, index = np.where(np.abs(y) < TINY, 0.0, y), np.repeat(np.arange(len(which)), np.diff(starts))
-        units = self._units(shelf, which, starts, labels[order])  # as in `Auto`: until then every label and so every weight was 0
+        labels, many = np.where(np.abs(y) < TINY, 0.0, y), np.diff(starts)
+        units, found = self._units(shelf, which, starts, labels[order])
         each = np.empty(len(y))
-        each[order] = units[index]
+        each[order] = np.repeat(units, many)
         if not self.prototype.loss.classes:
             self.prototype.targets.check(y, each)
+        # as in `Auto`: until then every label and so every weight was 0
+        shelf.slabs.poke(which[found], "scalars", UNIT, units[found])
+        shelf.notes[which[found], KNOWN] = 1.0
         yhat, paid = np.empty(len(y)), np.empty(len(y))
         weights = np.ones(len(y)) if weight is None else plain(weight, np.float64)
-        self._walk(shelf, which, index, order, table, labels / each, weights, yhat, paid, True)
+        self._walk(shelf, which, starts, order, table, labels / each, weights, yhat, paid, True)
         if weight is not None:
             return yhat, losses_of(self.prototype.loss, yhat, y)
         worth = np.array([unit**self.prototype.loss.degree for unit in units.tolist()])
-        paid[order] *= worth[index]
+        paid[order] *= np.repeat(worth, many)
         return yhat, paid
 
-    def _units(self, shelf: Any, which: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """What each slot's labels are divided by: for those that do not know, the size of the first that is not 0."""
-        known = shelf.notes[which, KNOWN] == 1.0
-        units = shelf.slabs.peek(which, "scalars", UNIT)
-        if not known.all():
+    def _units(self, shelf: Any, which: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each slot's labels are divided by, and for which it was found only now: the size of the first label that is not 0."""
+        units, found = shelf.slabs.peek(which, "scalars", UNIT), shelf.notes[which, KNOWN] == 0.0
+        if found.any():
             end = len(labels)
             first = np.minimum.reduceat(np.where(labels != 0.0, np.arange(end), end), starts[:-1])
-            found = ~known & (first < np.append(starts[1:], end)[: len(first)])
+            found &= first < end
             units[found] = np.abs(labels[first[found]])
-            shelf.slabs.poke(which[found], "scalars", UNIT, units[found])
-            shelf.notes[which[found], KNOWN] = 1.0
-        return units
+        return units, found
 
     def predict(self, shelf: Any, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Table) -> np.ndarray:
         """Predictions of the rows of these slots."""
         out = np.empty(table.rows)
-        self._walk(shelf, which, np.repeat(np.arange(len(which)), np.diff(starts)), order, table, out, out, out, out, False)
+        self._walk(shelf, which, starts, order, table, out, out, out, out, False)
         return out
 
-    def _walk(self, shelf: Any, which: np.ndarray, index: np.ndarray, order: np.ndarray, table: Table, *rest: Any) -> None:
+    def _walk(self, shelf: Any, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Table, *rest: Any) -> None:
         wide = int(shelf.slabs.shapes(which, 2)[:, 0].max(initial=0))
         if wide > len(self.work.mark):
             self._room(wide)
@@ -122,12 +126,11 @@ class LightPacking:
         states, plans, works = shelf.slabs.tables(which), table_of(self.plan), table_of(self.work)
         rows = kernel.plain_rows((table.indptr, table.indices, table.values))
         if not isinstance(states, list):
-            loop(plans, states, works, self.prototype.loss, index, order, *rows, *rest)
+            loop(plans, states, works, self.prototype.loss, starts, order, *rows, *rest)
             return
         for k, state in enumerate(states):  # plain numba: one learner after another, each with rows of its own
-            mine = order[index == k]
             one: Any = kernel.run_rows
-            for t in mine.tolist():
+            for t in order[starts[k] : starts[k + 1]].tolist():
                 parts = [array[t : t + 1] for array in rest[:4]]
                 one(plans, (state,), works, self.prototype.loss, rows[0][t : t + 2], rows[1], rows[2], *parts, rest[4])
 

@@ -54,21 +54,23 @@ class LinearPacking:
         self.work.state.check_index(int(need[0]) - 1 if need[0] else 0)
         return (room_for(int(need[0])),)
 
+    def certain(self, table: Table, y: np.ndarray, weight: np.ndarray | None) -> bool:
+        """Whether these rows will be learned, whatever was learned before."""
+        return many.certain(self.work, table, y, weight)
+
     # --- rounds ----------------------------------------------------------------------------------------------------
     def run(
         self, shelf: Any, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Table, y: np.ndarray, weight: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(predictions, losses) of the rows of these slots, in the order of `grouped`."""
-        index = np.repeat(np.arange(len(which)), np.diff(starts))
-        yhat = many.run(self.work, shelf.slabs.tables(which), index, order, table, y, weight)
+        yhat = many.run(self.work, shelf.slabs.tables(which), starts, order, table, y, weight)
         return yhat, values(self.prototype.loss, yhat, y)
 
     def predict(self, shelf: Any, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Table) -> np.ndarray:
         """Predictions of the rows of these slots."""
-        index = np.repeat(np.arange(len(which)), np.diff(starts))
         have = np.empty(table.rows, np.int64)
-        have[order] = shelf.slabs.shapes(which, 1)[index, 0]
-        return many.plays(self.work, shelf.slabs.tables(which), index, order, table, have)
+        have[order] = np.repeat(shelf.slabs.shapes(which, 1)[:, 0], np.diff(starts))
+        return many.plays(self.work, shelf.slabs.tables(which), starts, order, table, have)
 
     # --- one learner ---------------------------------------------------------------------------------------------------
     def taken_from(self, learner: Any) -> tuple[Zeta, Shape, list[float], Rows]:

@@ -32,6 +32,10 @@ class PackedShelf(Shelf):
         self.notes = np.zeros((0, packing.notes))
         self.loose: dict[int, Any] = {}  # slots that are objects
 
+    @property
+    def atomic(self) -> bool:  # type: ignore[override]
+        return not self.loose
+
     # --- slots -----------------------------------------------------------------------------------------------------
     def grow(self, count: int) -> None:
         if count <= self.count:
@@ -111,7 +115,7 @@ class PackedShelf(Shelf):
 
     # --- blocks ----------------------------------------------------------------------------------------------------
     def keep(self, slots: np.ndarray) -> Callable[[], None]:
-        mine = np.unique(slots)
+        mine = grouped(slots)[0]
         undos = [(slot, self.loose[slot], self.loose[slot]._undo()) for slot in self.loose.keys() & set(mine.tolist())]
         kept, notes, ids = self.slabs.keep(mine), self.notes[mine].copy(), self.words.of[mine].copy()
         words = {number: copied(self.words.all[number]) for number in np.unique(ids).tolist()}
@@ -140,14 +144,22 @@ class PackedShelf(Shelf):
                 except BadInput as error:
                     raise placed(error, mine.tolist().__getitem__) from None
             return said, paid
-        for read in list(self.words.read(slots, block.X, True)):
+        kept: Callable[[], None] | None = None
+        reads = list(self.words.read(slots, block.X, True))
+        for read in reads:
             which, starts, order = grouped(read.slots)
+            whole = len(reads) == 1
+            y = targets if whole else targets[read.places]
+            some = weights if whole or weights is None else weights[read.places]
+            if kept is None and not (whole and self.packing.certain(read.table, y, some)):
+                kept = self.keep(slots)
             try:
                 self._make_room(which, starts, order, read.table)
-                some = None if weights is None else weights[read.places]
-                said[read.places], paid[read.places] = self.packing.run(self, which, starts, order, read.table, targets[read.places], some)
-            except BadInput as error:
-                raise placed(error, read.places.tolist().__getitem__) from None
+                said[read.places], paid[read.places] = self.packing.run(self, which, starts, order, read.table, y, some)
+            except BaseException as error:
+                if kept is not None:
+                    kept()
+                raise placed(error, read.places.tolist().__getitem__) if isinstance(error, BadInput) else error from None
             self.words.assign(which, read.after)
         return said, paid
 
@@ -187,16 +199,19 @@ class PackedShelf(Shelf):
 
     def _make_room(self, which: np.ndarray, starts: np.ndarray, order: np.ndarray, table: Any) -> None:
         """Rows large enough for what these learners are about to see."""
-        many = np.diff(table.indptr)
-        tops = np.zeros(table.rows, np.int64)
-        full = np.flatnonzero(many)
-        if len(full):
-            last = int(table.indptr[-1])
-            tops[full] = np.maximum.reduceat(np.asarray(table.indices[:last]).astype(np.int64), np.asarray(table.indptr)[full]) + 1
         if not len(which):
             return
-        top, entries = np.maximum.reduceat(tops[order], starts[:-1]), np.add.reduceat(many[order], starts[:-1])
+        begin, end = int(table.indptr[0]), int(table.indptr[-1])
+        highest = int(table.indices[begin:end].max()) + 1 if end > begin else 0
         have = self.slabs.shapes(which, self.packing.axes)
+        if (have >= 1 + highest).all():
+            return
+        many, tops = np.diff(table.indptr), np.full(table.rows, highest)
+        if table.kind != "vector":
+            full = np.flatnonzero(many)
+            tops[:] = 0
+            tops[full] = np.maximum.reduceat(np.asarray(table.indices[:end]).astype(np.int64), np.asarray(table.indptr)[full]) + 1
+        top, entries = np.maximum.reduceat(tops[order], starts[:-1]), np.add.reduceat(many[order], starts[:-1])
         needs = self.packing.needs(self, which, entries, top)
         short = (needs > have).any(axis=1) | (self.slabs.room_of[which] < 0)
         if not short.any():

@@ -16,6 +16,8 @@ from burkholder.learning.protocol import placed
 class Shelf:
     """A learner a slot; a slot that is free holds None. All of a block is learned, or nothing of it."""
 
+    atomic = False  # whether `run` itself puts back what it did before a bad row
+
     def __init__(self, prototype: Any) -> None:
         self.prototype = prototype
         self.learners: list[Any] = []

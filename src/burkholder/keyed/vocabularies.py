@@ -66,7 +66,7 @@ class Vocabularies:
     def read(self, slots: np.ndarray, X: Any, learning: bool) -> Iterator[Read]:
         """The rows of a block, as few tables as can be; a slot of −1 is nobody's. Nothing is stored but new memories."""
         ids = np.where(slots >= 0, self.of[slots], NEW)
-        for number in np.unique(ids).tolist():
+        for number in [int(ids[0])] if len(ids) and (ids == ids[0]).all() else np.unique(ids).tolist():
             places = np.flatnonzero(ids == number)
             yield from self._read(number, places, slots[places], X, learning)
 

@@ -34,7 +34,7 @@ def run(
         return _run_slowly(state, (indptr, indices, values), y, weight, loss, bound, ledger)
     touched = slice(int(indptr[0]), int(indptr[-1]))
     short = touched.stop - touched.start < _LONG * state.capacity
-    fine = short and _certain(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
+    fine = short and certainly(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
     undo = None if fine else keep(state, ledger, indices[touched] if short else None)
     try:
         return _walk(
@@ -126,7 +126,7 @@ def _run_slowly(
     return out
 
 
-def _certain(
+def certainly(
     state: LinearState,
     indptr: np.ndarray,
     indices: np.ndarray,
