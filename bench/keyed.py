@@ -52,7 +52,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def keyed(make: Callable[[], Any], keys: int, rows: int, pooled: bool, block: int = 200_000) -> dict[str, float]:
+def keyed(make: Callable[[], Any], keys: int, rows: int, pooled: bool, block: int = 1_000_000) -> dict[str, float]:
     """Microseconds a row and bytes a key of `Keyed`."""
     whose, X, y = data(keys, rows)
     for _ in range(2):  # compiled, then warm
@@ -243,7 +243,7 @@ def quality(names: list[str], make: Callable[[], Any], most: int) -> dict[str, A
         shown = "".join(f"{mean[way]:9.3f}" for way in said) + "".join(f"{ratio:9.3f}" for ratio in ratios)
         print(f"{name:14}{len(set(keys)):7,}{len(y):8,}{shown}", flush=True)
     for way in ("apart", "one"):
-        logs = [math.log(each["pooled"] / each[way]) for each in found.values()]
+        logs = [math.log(found[name]["pooled"] / found[name][way]) for name in names]
         found[f"pooled / {way}"] = math.exp(sum(logs) / len(logs))
         print(f"pooled ÷ {way}, geometric mean: {found[f'pooled / {way}']:.3f}")
     return found
