@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.2.0"
+from burkholder.version import __version__
 
 # Public name -> module that holds it; a package holds itself. Nothing heavy is imported before it is used.
 _PUBLIC: dict[str, str] = {

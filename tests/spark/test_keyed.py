@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import burkholder as bk
@@ -85,6 +86,33 @@ def test_a_table_gives_the_bits_of_a_plain_loop(spark, name):
     after = learn_keyed(df, key="store", target="units", learner=make(), order="day", output="states").collect()
     assert {row["store"]: bytes(row["model"]) for row in after} == kept
     assert {row["store"]: row["rounds"] for row in after} == frame["store"].value_counts().to_dict()
+
+
+@pytest.mark.parametrize("name", ["adagrad", "light"])
+def test_plain_numbers_are_learned_together_with_the_same_bits(spark, name):
+    """Many keys of a partition at once, in several goes, and one whose moments are not told apart."""
+    frame, make = sales(400, 30, seed=4).fillna(0.5), LEARNERS[name]
+    told, kept = plain(frame, make)
+    df = spark.createDataFrame(frame, SCHEMA)
+    words = {"key": "store", "target": "units", "learner": make(), "order": "day"}
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "37")
+    try:
+        out, after = learn_keyed(df, **words).toPandas(), learn_keyed(df, **words, output="states").collect()
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert {row.day: row.prediction for row in out.itertuples()} == told and set(out["event"]) == {"learned"}
+    assert {row["store"]: bytes(row["model"]) for row in after} == kept
+
+
+def test_a_partition_is_cut_between_keys_only():
+    from burkholder.spark import partitions
+
+    batch = pa.RecordBatch.from_pydict({"a": ["x"] * 5 + [None] * 4 + ["y"] * 30_000, "b": [1, 1, 2, 2, 2, 1, 1, 1, 1, *range(30_000)]})
+    cut = list(partitions._whole_keys(iter([batch, batch.slice(0, 0), batch]), ("a",)))
+    assert sum(table.num_rows for table in cut) == 2 * batch.num_rows
+    assert partitions._ends(cut[0], ("a",)).tolist()[:2] == [5, 9] and partitions._ends(cut[0], ("a", "b")).tolist()[:4] == [2, 5, 9, 10]
+    for one, two in zip(cut, cut[1:]):
+        assert one.column("a")[-1].as_py() != two.column("a")[0].as_py()
 
 
 @pytest.mark.parametrize("name", ["adagrad", "light"])

@@ -186,41 +186,68 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
     rounds(plan, state, work, loss, starts, ids, numbers, place(y), place(weight), place(yhat), place(losses), learning)
 
 
+@uncounted
+def run_many(plans, states, works, loss, starts, order, indptr, indices, values, y, weight, yhat, losses, learning):
+    """The same rounds for many learners of one plan and one loss: the rows of the k-th stand in the order from starts[k] on."""
+    plan, work = plan_of(plans, 0), work_of(works, 0)
+    ends, ids, numbers, labels, weights = place(indptr), place(indices), place(values), place(y), place(weight)
+    out, paid, rows = place(yhat), place(losses), place(order)
+    for k in range(starts.shape[0] - 1):
+        state = state_of(states, k)
+        for i in range(starts[k], starts[k + 1]):
+            one_round(plan, state, work, loss, ends, ids, numbers, labels, weights, out, paid, rows[i], learning)
+    if plan.mixing == MIX_LOG:
+        logarithms(out)
+        if learning:
+            log_losses(labels, weights, out, paid)
+            for k in range(starts.shape[0] - 1):
+                for i in range(starts[k], starts[k + 1]):
+                    book(state_of(states, k), paid[rows[i]])
+
+
 @inlined
 def rounds(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, learning):
     """The loop itself."""
-    scalars = state.scalars
     for t in range(yhat.shape[0]):
-        m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], learning)
-        features.scale(plan, state, work, m, learning)
-        p = play(plan, state, work, m)
-        # log loss: odds, whose logarithms are taken below, eight at a time
-        yhat[t] = p if plan.mixing == MIX_LOG else p * scalars[UNIT]
-        if not learning:
-            continue
-        scalars[WEIGHT_SUM] += weight[t]
-        if weight[t] > 1.0:
-            scalars[HEAVY] += 1.0
-        label = y[t]
-        if plan.mixing == MIX_LOG:
-            if weight[t] > 1.0:
-                p = log(p)
-        else:
-            losses[t] = weight[t] * value(loss, p, label)
-            if plan.kinds[0] != LOGISTIC:
-                label = tame(plan, state, label)
-            if label != y[t]:
-                scalars[CLIPPED_LABELS] += 1.0
-            add(scalars, LOSS, scalars, LOSS_REST, losses[t])
-            add(scalars, LEARNT_LOSS, scalars, LEARNT_REST, weight[t] * value(loss, p, label))
-        learn(plan, loss, state, work, m, p, label, weight[t])
-        if plan.kinds[0] != LOGISTIC:
-            widen(plan, state, label)
-        scalars[ROUNDS] += 1.0
+        one_round(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, t, learning)
     if plan.mixing == MIX_LOG:
         logarithms(yhat)
         if learning:
-            log_losses(state, y, weight, yhat, losses)
+            log_losses(y, weight, yhat, losses)
+            for t in range(y.shape[0]):
+                book(state, losses[t])
+
+
+@inlined
+def one_round(plan, state, work, loss, indptr, indices, values, y, weight, yhat, losses, t, learning):
+    """Predict row t, then learn it; what the log loss predicts are still odds, and its losses are booked by the loop."""
+    scalars = state.scalars
+    m = features.gather(plan, state, work, indices, values, indptr[t], indptr[t + 1], learning)
+    features.scale(plan, state, work, m, learning)
+    p = play(plan, state, work, m)
+    # log loss: odds, whose logarithms are taken by the loop, eight at a time
+    yhat[t] = p if plan.mixing == MIX_LOG else p * scalars[UNIT]
+    if not learning:
+        return
+    scalars[WEIGHT_SUM] += weight[t]
+    if weight[t] > 1.0:
+        scalars[HEAVY] += 1.0
+    label = y[t]
+    if plan.mixing == MIX_LOG:
+        if weight[t] > 1.0:
+            p = log(p)
+    else:
+        losses[t] = weight[t] * value(loss, p, label)
+        if plan.kinds[0] != LOGISTIC:
+            label = tame(plan, state, label)
+        if label != y[t]:
+            scalars[CLIPPED_LABELS] += 1.0
+        add(scalars, LOSS, scalars, LOSS_REST, losses[t])
+        add(scalars, LEARNT_LOSS, scalars, LEARNT_REST, weight[t] * value(loss, p, label))
+    learn(plan, loss, state, work, m, p, label, weight[t])
+    if plan.kinds[0] != LOGISTIC:
+        widen(plan, state, label)
+    scalars[ROUNDS] += 1.0
 
 
 @inlined
@@ -234,16 +261,20 @@ def logarithms(yhat):
 
 
 @inlined
-def log_losses(state, y, weight, yhat, losses):
+def log_losses(y, weight, yhat, losses):
     """ln(1 + e^−yŷ) of every row."""
     whole = y.shape[0] // 8 * 8
     for t in range(0, whole, 8):
         store(losses, t, load8(weight, t) * value(Logistic(), load8(yhat, t), load8(y, t)))
     for t in range(whole, y.shape[0]):
         losses[t] = weight[t] * value(Logistic(), yhat[t], y[t])
-    for t in range(y.shape[0]):
-        add(state.scalars, LOSS, state.scalars, LOSS_REST, losses[t])
-        add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, losses[t])
+
+
+@inlined
+def book(state, loss):
+    """Enter what a round of the log loss paid; whatever is paid is learned from."""
+    add(state.scalars, LOSS, state.scalars, LOSS_REST, loss)
+    add(state.scalars, LEARNT_LOSS, state.scalars, LEARNT_REST, loss)
 
 
 def learn_rows(tables: tuple[Any, Any, Any], loss: Any, rows: Rows, y: Any, weight: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

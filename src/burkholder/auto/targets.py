@@ -48,7 +48,12 @@ class Targets:
         sizes = np.abs(labels)
         if unit is None and np.any(sizes >= TINY):
             unit = float(sizes[np.argmax(sizes >= TINY)])
-        good, remedy = sizes <= self.largest * min(1.0, unit or 1.0), self._too_large()
+        self.check(labels, unit or 1.0)
+        return labels
+
+    def check(self, labels: NDArray[np.float64], unit: Any) -> None:
+        """Refuse labels beyond the range, or so large, also in their unit (one for all, or one each), that losses could overflow."""
+        good, remedy = np.abs(labels) <= self.largest * np.minimum(1.0, unit), self._too_large()
         if self.low is not None and self.high is not None:
             good, remedy = (
                 (labels >= self.low) & (labels <= self.high),
@@ -57,7 +62,6 @@ class Targets:
         if not good.all():
             place = int(np.argmin(good))
             raise BadInput(f"y[{place}]", float(labels[place]), remedy)
-        return labels
 
     def check_weights(self, weights: NDArray[np.float64] | None) -> None:
         """Refuse weights with which losses could overflow."""

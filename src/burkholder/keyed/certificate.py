@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burkholder.errors import BadInput
-from burkholder.learning.certificate import Assumption, Certificate, Comparators
+from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
 from burkholder.learning.rounding import above
+
+OWN, POOLED = 0, 1  # the lanes of a key that is helped
 
 
 @dataclass(frozen=True)
@@ -103,3 +105,46 @@ def total(parts: Mapping[Any, Certificate], name: str, loss: str, whom: Comparat
         notes=notes,
         parts=dict(parts),
     )
+
+
+def of_key(keyed: Any, slot: int) -> Certificate:
+    """What holds for one key."""
+    own = keyed.shelf.learner(slot).certificate()
+    if keyed.mixer is None:
+        return own
+    lanes = keyed.mixer.behind(slot)
+    mine = lanes[OWN]
+    whom = [Comparators("the key's own learner"), Comparators("the learner of all keys")]
+    others = [
+        Guarantee(name, statement, number, True, whom[k])
+        for k, lane in enumerate(lanes)
+        for name, statement, number in (
+            ("cost of aggregating", "known in advance", lane.cost),
+            ("lost to it", "on this very stream", lane.ahead),
+        )
+    ]
+    return HelpedCertificate(
+        learner=f"{own.learner}, helped by all keys",
+        loss=own.loss,
+        rounds=own.rounds,
+        cumulative_loss=keyed.mixer.loss_of(slot),
+        weight=own.weight,
+        comparators=own.comparators,
+        assumptions=own.assumptions,
+        notes=own.notes,
+        others=tuple(others),
+        own=own,
+        ahead=mine.ahead,
+        cost=mine.cost,
+    )
+
+
+def of_all(keyed: Any) -> KeyedCertificate:
+    """What holds for all keys together."""
+    keyed.idle.back(keyed, list(keyed._slots.values()))
+    fresh = keyed.prototype.certificate()
+    notes = [f"{len(keyed._slots)} keys: the sum over keys, each with its own comparator"]
+    if keyed.pending:
+        notes.append(f"{keyed.pending} predictions still wait for their labels and are not counted")
+    parts = {key: of_key(keyed, slot) for key, slot in keyed._slots.items()}
+    return total(parts, f"keyed {fresh.learner}", fresh.loss, fresh.comparators, tuple(notes))

@@ -17,7 +17,7 @@ from burkholder.merged.mixing import labels_of
 class Shelf:
     """A learner a slot; a slot that is free holds None. All of a block is learned, or nothing of it."""
 
-    packed = False
+    atomic = False  # whether `run` itself puts back what it did before a bad row
 
     def __init__(self, prototype: Any) -> None:
         self.prototype = prototype
@@ -66,10 +66,6 @@ class Shelf:
         return self.learners[slot].cumulative_loss
 
     # --- blocks --------------------------------------------------------------------------------------------------
-    def checked(self, block: Block) -> Block:
-        """The block, once it is sure that what can be known of its rows beforehand is right."""
-        return block
-
     def keep(self, slots: np.ndarray) -> Callable[[], None]:
         """Remember these slots; the result puts them back."""
         undos = [self.learners[slot]._undo() for slot in np.unique(slots).tolist()]

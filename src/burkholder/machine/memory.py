@@ -10,6 +10,7 @@ The arrays must outlive the call and must not be replaced in the meantime; no lo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -18,10 +19,11 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_jitable, register_model
+from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from burkholder.machine.llvm import I64
-from burkholder.machine.places import Place, made
+from burkholder.machine.places import Place, bare, made
 from burkholder.machine.processor import PLAIN
 
 # what a field of a record may be, beside int, float and tuples of one of them
@@ -81,13 +83,22 @@ def stacked(many: Any) -> Any:
     count = max(map(len, many))
     if PLAIN:
         return [kind(*(array[k if len(array) > 1 else 0] for array in many)) for k in range(count)]
-    fields, length = layout(kind)
-    out, every = np.empty((count, length), np.int64), np.arange(count)
-    for array, (at, field) in zip(many, fields.values()):
+    every, found = np.arange(count), []
+    for array, (_, field) in zip(many, layout(kind)[0].values()):
         if array.dtype.name != field.dtype.name or array.ndim != field.ndim + 1 or not array.flags.c_contiguous:
             raise TypeError(f"an array of {array.dtype}, shape {array.shape}, where rows of {field} are meant")
-        out[:, at] = array.__array_interface__["data"][0] + every * (array.strides[0] if len(array) > 1 else 0)
-        out[:, at + 1 : at + 1 + field.ndim] = array.shape[1:]
+        step = array.strides[0] if len(array) > 1 else 0
+        found.append((array.__array_interface__["data"][0] + every * step, array.shape[1:]))
+    return addressed(kind, count, found)
+
+
+def addressed(record: Any, count: int, found: Iterable[tuple[Any, tuple[int, ...]]]) -> NDArray[np.int64]:
+    """The tables of so many records of arrays: where each record's array lies, and its lengths, field by field."""
+    fields, length = layout(record)
+    out = np.empty((count, length), np.int64)
+    for (at, field), (where, lengths) in zip(fields.values(), found, strict=True):
+        out[:, at] = where
+        out[:, at + 1 : at + 1 + field.ndim] = lengths
     return out.reshape(-1)
 
 
@@ -129,6 +140,22 @@ def _place(typingctx, array):
 
 
 place: Any = register_jitable(lambda array: array) if PLAIN else intrinsic(_place)
+
+
+def _array(typingctx, place):
+    """In a loop: a place of one axis as an array of numba's, which nobody owns."""
+    kind = types.Array(place.dtype, 1, "C")
+
+    def codegen(context, builder, sig, args):
+        whole, out = bare(context, builder, sig.args[0], args[0]), context.make_array(kind)(context, builder)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+        populate_array(out, whole.data, cgutils.unpack_tuple(builder, whole.lengths), [size], size, None)
+        return out._getvalue()
+
+    return kind(place), codegen
+
+
+array: Any = register_jitable(lambda place: place) if PLAIN else intrinsic(_array)
 
 
 @infer_getattr

@@ -118,7 +118,7 @@ def answer(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 @register_jitable
 def resum(cells, scalars):
-    """‖g‖² afresh: blocks of 128 in four sums, the blocks with Neumaier's correction."""
+    """‖g‖² afresh: blocks of 128 in four sums, the blocks with Neumaier's correction. A last block may be shorter, by whole fours."""
     top = 0.0
     for i in range(cells.size):
         top = max(top, abs(float(cells[i])))
@@ -130,7 +130,7 @@ def resum(cells, scalars):
     for start in range(0, cells.size, BLOCK):
         block = cells[start : start + BLOCK]
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for k in range(0, BLOCK, 4):
+        for k in range(0, block.size, 4):
             first += (block[k] * inverse) * (block[k] * inverse)
             second += (block[k + 1] * inverse) * (block[k + 1] * inverse)
             third += (block[k + 2] * inverse) * (block[k + 2] * inverse)

@@ -108,56 +108,74 @@ def _absorbed(desk, here, x, seen, yhat, delta, squares, top):
     absorb(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, seen, delta)
 
 
+@register_jitable
+def _later(rows, row, count):
+    """Where the entries some way on begin, as many as this row has: their cells are asked for while it is gathered."""
+    here = rows.indptr[row + 1] - rows.indptr[row]
+    return min(rows.indptr[row] + NEXT, max(rows.indptr[count] - here, 0)), here
+
+
+@register_jitable
+def learned_row(desk, rows, row, ahead):
+    """Play a row of the stream, settle, learn; False with a verdict in CODE, and nothing of the row absorbed, where it cannot be."""
+    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
+    here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
+    x = rows.values[rows.indptr[row] : rows.indptr[row + 1]]
+    target, w = rows.y[row], rows.weight[min(row, rows.weight.size - 1)]
+    if here.size > scratch.shape[1] or not (abs(target) <= LARGEST and 0.0 <= w <= LARGEST):
+        wide = here.size > scratch.shape[1]
+        scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
+        return False
+    here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    if scalars[CODE] != FINE:
+        return False
+    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
+    yhat, delta = _settled(desk, x, raw, target, w, seen[3])
+    if scalars[CODE] != FINE:
+        return False
+    _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+    rows.out[row] = yhat
+    return True
+
+
+@register_jitable
+def played_row(desk, rows, row, ahead):
+    """The prediction for a row of the stream, as `learned_row` would make it; nothing is learned."""
+    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
+    here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
+    x = rows.values[rows.indptr[row] : rows.indptr[row + 1]]
+    if here.size > scratch.shape[1]:
+        scalars[CODE] = WIDE
+        return False
+    here, x, squares, _ = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    if scalars[CODE] != FINE:
+        return False
+    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
+    rows.out[row] = min(max(raw, -desk.bound), desk.bound)
+    return True
+
+
 @lean
 def stream(desk, rows, first):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
-    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
-    indptr, indices, values, y, weight = rows.indptr, rows.indices, rows.values, rows.y, rows.weight
-    scalars[CODE] = FINE
-    last = weight.size - 1
-    for row in range(first, y.size):
-        here = indices[indptr[row] : indptr[row + 1]]
-        x = values[indptr[row] : indptr[row + 1]]
-        target, w = y[row], weight[min(row, last)]
-        if here.size > scratch.shape[1] or not (abs(target) <= LARGEST and 0.0 <= w <= LARGEST):
-            wide = here.size > scratch.shape[1]
-            scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
+    desk.scalars[CODE] = FINE
+    for row in range(first, rows.y.size):
+        later, many = _later(rows, row, rows.y.size)
+        if not learned_row(desk, rows, row, rows.indices[later : later + many]):
             return row
-        later = min(indptr[row] + NEXT, max(indptr[y.size] - here.size, 0))
-        ahead = indices[later : later + here.size]
-        here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
-        if scalars[CODE] != FINE:
-            return row
-        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
-        raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
-        yhat, delta = _settled(desk, x, raw, target, w, seen[3])
-        if scalars[CODE] != FINE:
-            return row
-        _absorbed(desk, here, x, seen, yhat, delta, squares, top)
-        rows.out[row] = yhat
-    return y.size
+    return rows.y.size
 
 
 @lean
 def stream_plays(desk, rows, first):
     """The prediction for rows first, first+1, …, as `stream` would make it; nothing is learned."""
-    frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
-    indptr, indices, values = rows.indptr, rows.indices, rows.values
-    scalars[CODE] = FINE
+    desk.scalars[CODE] = FINE
     for row in range(first, rows.out.size):
-        here = indices[indptr[row] : indptr[row + 1]]
-        x = values[indptr[row] : indptr[row + 1]]
-        if here.size > scratch.shape[1]:
-            scalars[CODE] = WIDE
+        later, many = _later(rows, row, rows.out.size)
+        if not played_row(desk, rows, row, rows.indices[later : later + many]):
             return row
-        later = min(indptr[row] + NEXT, max(indptr[rows.out.size] - here.size, 0))
-        ahead = indices[later : later + here.size]
-        here, x, squares, _ = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
-        if scalars[CODE] != FINE:
-            return row
-        seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
-        raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
-        rows.out[row] = min(max(raw, -desk.bound), desk.bound)
     return rows.out.size
 
 

@@ -113,9 +113,13 @@ class LinearState:
         """1 + the largest index seen (at least the `dim` asked for)."""
         return int(self.scalars[layout.DIM])
 
-    def grow(self, index: int) -> None:
+    def check_index(self, index: int) -> None:
+        """Refuse a coordinate the function does not admit."""
         if not 0 <= index < self.frame.most:
             raise BadInput("indices", index, f"feature numbers of this learner lie between 0 and {self.frame.most - 1}")
+
+    def grow(self, index: int) -> None:
+        self.check_index(index)
         if index >= self.capacity:
             cells = self._fresh(max(index + 1, 2 * self.capacity))
             cells[: self.cells.size] = self.cells

@@ -29,18 +29,18 @@ def run(
     """Every row in turn: play, settle, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
     y = np.ascontiguousarray(y, dtype=float)
     weight = np.ascontiguousarray(1.0 if weight is None else weight, dtype=float).reshape(-1)
-    indptr, indices, values = _arrays(table)
+    indptr, indices, values = compressed(table)
     if not loss.compiled:
         return _run_slowly(state, (indptr, indices, values), y, weight, loss, bound, ledger)
     touched = slice(int(indptr[0]), int(indptr[-1]))
     short = touched.stop - touched.start < _LONG * state.capacity
-    fine = short and _certain(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
+    fine = short and certainly(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
     undo = None if fine else keep(state, ledger, indices[touched] if short else None)
     try:
         return _walk(
             state,
             loops.stream,
-            loops.Stream(indptr, indices, values, y, weight, np.empty(y.size), *_room(state, indices, values)),
+            loops.Stream(indptr, indices, values, y, weight, np.empty(y.size), *room(state, indices, values)),
             loss,
             bound,
             ledger,
@@ -53,10 +53,10 @@ def run(
 
 def plays(state: LinearState, table: Table, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
     """The prediction for every row; ζ stays as it is."""
-    indptr, indices, values = _arrays(table)
+    indptr, indices, values = compressed(table)
     nothing = np.zeros(0)
     out = np.empty(table.rows)
-    rows = loops.Stream(indptr, indices, values, nothing, nothing, out, *_room(state, indices, values))
+    rows = loops.Stream(indptr, indices, values, nothing, nothing, out, *room(state, indices, values))
     # whatever the loss: nothing is paid, and one loop plays for all of them, Python's own included
     return _walk(state, loops.stream_plays, rows, Absolute(), bound, ledger)
 
@@ -66,7 +66,7 @@ def _walk(state: LinearState, loop: Any, rows: loops.Stream, loss: Any, bound: f
     row, learning = 0, loop is loops.stream
     kinds = tuple((array.dtype.char, array.flags.writeable, array.flags.aligned) for array in rows[:5])
     if not learning and rows.indices.size and int(rows.indices[rows.indptr[0] : rows.indptr[-1]].max(initial=0)) >= state.capacity:
-        rows = _known_only(state, rows)  # a coordinate never seen contributes nothing, and predicting makes no room
+        rows = known_only(state, rows, state.capacity)  # a coordinate never seen contributes nothing, and predicting makes no room
     while True:
         arguments = (state.desk(loss, bound, ledger), rows, row)
         row = state.entry(loop, (loop.__name__, type(loss), kinds), arguments)(*arguments)
@@ -78,21 +78,21 @@ def _walk(state: LinearState, loop: Any, rows: loops.Stream, loss: Any, bound: f
             state.grow(int(rows.indices[here].max()))
         elif code == checks.WIDE:
             state.reserve(here.stop - here.start)
-            room = _room(state, rows.indices, rows.values)
-            rows = rows._replace(merged_indices=room[0], merged_values=room[1], table=room[2])
+            spare = room(state, rows.indices, rows.values)
+            rows = rows._replace(merged_indices=spare[0], merged_values=spare[1], table=spare[2])
         else:
             state.refuse(code, rows.indices[here], rows.values[here], f"[{row}]")
 
 
-def _room(state: LinearState, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def room(state: LinearState, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Room for a row's distinct indices and their sums, and for the table that finds them."""
     width = state.scratch.shape[1]
     return np.zeros(width, indices.dtype), np.zeros(width, values.dtype), state.table
 
 
-def _known_only(state: LinearState, rows: loops.Stream) -> loops.Stream:
-    """The rows with unseen coordinates moved to place 0 at the value 0."""
-    new = rows.indices >= state.capacity
+def known_only(state: LinearState, rows: loops.Stream, capacity: Any) -> loops.Stream:
+    """The rows with unseen coordinates, those beyond the capacity (one number, or one an entry), moved to place 0 at the value 0."""
+    new = rows.indices >= capacity
     indices, values = rows.indices.copy(), rows.values.copy()
     fit = np.abs(values) <= state.frame.largest
     indices[new & fit], values[new & fit] = 0, 0.0
@@ -126,7 +126,7 @@ def _run_slowly(
     return out
 
 
-def _certain(
+def certainly(
     state: LinearState,
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -181,7 +181,7 @@ def keep(state: LinearState, ledger: np.ndarray, indices: np.ndarray | None = No
     return undo
 
 
-def _arrays(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compressed(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR arrays in the few types loops are compiled for; unsigned indices need no test for negative ones."""
     indptr = np.ascontiguousarray(table.indptr, dtype=np.int64)
     indices, values = np.ascontiguousarray(table.indices), np.ascontiguousarray(table.values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -12,6 +11,7 @@ from pyspark.sql import types as T
 
 from burkholder.errors import BadInput
 from burkholder.spark import columns as parts
+from burkholder.spark.partitions import described, learned_partition
 from burkholder.spark.rounds import Book, in_order
 from burkholder.suggestions import choose
 
@@ -74,11 +74,13 @@ def learn_keyed(
         raise BadInput("idle", idle if idle is not None else time, "keys of a table are not idle; leave out idle and time")
     if output == "states":
         told = T.StructType([*(df.schema[name] for name in found.keys), *(T.StructField(name, kind) for name, kind in _STATE)])
-    grouped = rows.groupBy(*map(parts._quoted, found.keys))
+    names = list(map(parts._quoted, found.keys))
     learned = _learned_key(found, _arrow(told), template, skip_bad, output == "states")
     if start is None:
-        return grouped.applyInArrow(lambda table: learned(table, None), told)
-    other = start.groupBy(*map(parts._quoted, found.keys))
+        within = [*names, *([] if order is None or order in found.keys else [parts._quoted(order)])]
+        ready = rows.repartition(*names).sortWithinPartitions(*within)
+        return ready.mapInArrow(learned_partition(found, _arrow(told), template, skip_bad, output == "states", learned), told)
+    grouped, other = rows.groupBy(*names), start.groupBy(*names)
     return grouped.cogroup(other).applyInArrow(learned, told)
 
 
@@ -125,7 +127,7 @@ def _learned_key(
                 out.append({name: row[name] for name in found.told} | {"prediction": prediction, "event": event})
         if states_only:
             whose = rows[0] if rows else start.to_pylist()[0]  # type: ignore[union-attr]
-            out = [{name: whose[name] for name in found.keys} | described(book)]
+            out = [{name: whose[name] for name in found.keys} | described(book.learner, book.bytes())]
         return pa.Table.from_pylist(out, schema)
 
     return learned
@@ -140,14 +142,3 @@ def _taken(take: Callable[..., Any], row: dict[str, Any], found: parts.Columns) 
     except BadInput as error:
         whose = ", ".join(f"{name} = {row[name]!r}" for name in (*found.keys, *([found.order] if found.order else [])))
         raise BadInput(error.argument, error.value, f"{error.remedy} ({whose}; skip_bad=True tells of such rows and goes on)") from None
-
-
-def described(book: Book) -> dict[str, Any]:
-    """A key's model, and what it says of itself."""
-    certificate = book.learner.certificate()
-    return {
-        "model": book.bytes(),
-        "rounds": certificate.rounds,
-        "cumulative_loss": certificate.cumulative_loss,
-        "certificate": json.dumps(certificate.to_dict(), ensure_ascii=False),
-    }

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from burkholder import __version__
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.learning.kinds import KINDS, kind_of
 from burkholder.storage import container
 from burkholder.storage.container import BadFile
+from burkholder.version import __version__
 
 
 def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
