@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.auto import softmax
+from burkholder.auto import pooling, softmax
 from burkholder.auto import state as slots
 from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
@@ -159,6 +159,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
     if own is not None:
+        described["pool"] = like(pooling.new_pool(), low=-_HUGE, high=_HUGE)
         described["soft"] = Array((*layers, "rows", softmax.COLUMNS), low=-_HUGE, high=_HUGE)
     for key in own or ():
         described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
@@ -181,6 +182,8 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("full_p: no covariance", _positive),
             ("stack_p: no covariance", _covariance),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
+            ("pool: no covariance", _pooled),
+            ("soft: sums of squares below 0", lambda a: "soft" not in a or not (a["soft"][..., softmax.LANES :] < 0.0).any()),
         ),
     )
 
@@ -195,6 +198,15 @@ def _covariance(arrays: Any) -> bool:
     found = arrays["stack_p"]
     spread = np.sqrt(np.maximum(np.diagonal(found, axis1=-2, axis2=-1), 0.0))
     return bool((np.abs(found) <= 2.0 * spread[..., :, None] * spread[..., None, :] + 1e-6).all())
+
+
+def _pooled(arrays: Any) -> bool:
+    """The inverse precision of the pool is the same both ways and not negative in any direction, but for rounding."""
+    if "pool" not in arrays:
+        return True
+    found = arrays["pool"][1:]
+    room = 1e-6 * np.abs(found).max()
+    return bool((np.abs(found - found.T) <= room).all() and (np.linalg.eigvalsh(0.5 * (found + found.T)) >= -room).all())
 
 
 def _shares(arrays: Any) -> bool:
