@@ -15,6 +15,7 @@ import math
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +39,40 @@ FAMILIES: dict[str, Any] = {
     "gradient classes": quality_classes.softmax_peers,
     "vw classes": quality_vw.vw_peers,
     "river classes": quality_classes.river_classes,
-    "nonlinear": quality_nonlinear.nonlinear_peers,
-    "nonlinear shuffled": quality_nonlinear.nonlinear_peers,
-    "nonlinear classes": quality_nonlinear.nonlinear_peers,
-    "nonlinear shuffled classes": quality_nonlinear.nonlinear_peers,
     "single": lambda X, y, loss: {"single": quality_single.single_learners(X, y, loss)},
 }
 
 
 def cached(name: str, loss: str, family: str, X: Any, y: np.ndarray) -> dict[str, Any]:
-    path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name)}-{loss}-{family.replace(' ', '-')}.json"
+    def find() -> dict[str, Any]:
+        return FAMILIES[family if loss != "classes" else f"{family} classes"](X, y, loss)
+
+    return kept(f"{name} {loss} {family}", find)
+
+
+def kept(name: str, find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What was found under this name before, or what is found now."""
+    path = CACHE / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.json"
     if not path.exists():
-        found = FAMILIES[family if loss != "classes" else f"{family} classes"](X, y, loss)
+        found = find()
         if not found:
             return {}
         CACHE.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found))
     return json.loads(path.read_text())
+
+
+def nonlinear_peer(entry: dict[str, Any], rows: Any, loss: str, shuffled: bool, peer: str) -> dict[str, Any]:
+    where = f"{entry['name']} {loss} nonlinear{' shuffled' if shuffled else ''} {len(rows[1])} {peer}"
+    return kept(where, lambda: quality_nonlinear.nonlinear_peer(*rows, loss, peer))
+
+
+def nonlinear_peers(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, shuffled: bool) -> dict[str, Any]:
+    rows = quality_nonlinear.rows_of(X, y, shuffled)
+    found: dict[str, Any] = {}
+    for peer in quality_nonlinear.names(loss) if rows is not None else ():
+        found |= nonlinear_peer(entry, rows, loss, shuffled, peer)
+    return found
 
 
 def time_ratio(X: Any, y: np.ndarray) -> float:
@@ -117,7 +135,7 @@ def task(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, single: bool, 
 def beside(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, shuffled: bool) -> dict[str, Any] | None:
     """Auto and the nonlinear peers on the same first rows; None where there is nothing to compare."""
     rows = quality_nonlinear.rows_of(X, y, shuffled)
-    peers = {} if rows is None else cached(entry["name"], loss, "nonlinear shuffled" if shuffled else "nonlinear", *rows)
+    peers = nonlinear_peers(entry, X, y, loss, shuffled)
     if rows is None or not peers:
         return None
     start = time.process_time()
@@ -247,6 +265,10 @@ def main() -> None:
             continue
         X, y = quality_data.load(entry)
         for loss in entry["losses"]:
+            if options.nonlinear and options.peers:
+                for shuffled in (False, True):
+                    nonlinear_peers(entry, X, y, loss, shuffled)
+                continue
             if how:
                 results += compared(entry, X, y, loss, how)
                 continue

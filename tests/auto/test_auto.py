@@ -317,16 +317,26 @@ def test_the_ways_to_join_classes_are_those_of_the_formulas():
     rng = np.random.default_rng(8)
     X, labels = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
     learner = AutoMulticlass(classes=[0, 1, 2])
-    lost, theta, precision = np.zeros(6), np.array([0.5, 0.5]), np.eye(2) * 10.0
-    soft, squares = np.zeros((3, 3, 3)), np.full((3, 3, 3), 1e-300)  # rates × classes × features, the constant first
+    lost, theta, precision = np.zeros(7), np.array([0.5, 0.5]), np.eye(2) * 10.0
+    soft, squares = np.zeros((3, 3, 3)), np.full((3, 3, 3), 1e-300)  # lanes × classes × features, the constant first
+    pooled, covariance, met = np.full(6, 1.0 / 6.0), np.eye(6) / 300.0, [np.zeros(2)]
+
+    def centred(z):
+        """x̃ less its mean over its standard deviation, of the rows before and sixteen of the usual kind; the constant stays."""
+        before = np.array(met[1:]).reshape(-1, 2)
+        mean, square = before.sum(axis=0) / (16.0 + len(before)), (16.0 + (before**2).sum(axis=0)) / (16.0 + len(before))
+        return np.concatenate([[1.0], (z[1:] - mean) / np.sqrt(square - mean**2)])
+
     for x, label in zip(X, labels):
         margins = np.array([view.predict(x) for view in learner.learners.values()])
         likely = list(learner.predict_proba(x).values())
         z = learner._works.tilde[:3].copy()  # before the first row nothing is known of its features, and their weights are 0
         sigma = -np.logaddexp(0.0, -margins)
-        scores = np.array([sigma, margins, theta[0] * margins + theta[1] * sigma, *(soft @ z)])
+        scores = np.array([sigma, margins, theta[0] * margins + theta[1] * sigma, soft[0] @ centred(z), *(soft[1:] @ z)])
         logs = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
-        shares = np.exp(lost.min() - lost)
+        score = pooled @ logs
+        logs = np.vstack([logs, score - np.logaddexp.reduce(score)])
+        shares = np.array([*[1 / 12] * 6, 1 / 2]) * np.exp(lost.min() - lost)
         mixed = shares @ np.exp(logs) / shares.sum()
         assert likely == pytest.approx(mixed.tolist(), rel=1e-6)
         learner.update(x, int(label))
@@ -335,9 +345,21 @@ def test_the_ways_to_join_classes_are_those_of_the_formulas():
         mean = inputs @ p
         precision += (inputs * p) @ inputs.T - np.outer(mean, mean)
         theta -= np.linalg.solve(precision, mean - inputs[:, label])
-        g = (np.exp(logs[3:]) - np.eye(3)[label])[:, :, None] * learner._works.tilde[:3]
-        squares += g * g
-        soft -= np.array([0.05, 0.2, 0.8])[:, None, None] * g / np.sqrt(squares)
+        p = np.exp(logs[6])
+        mean = logs[:6] @ p
+        apart = (logs[:6] * p) @ logs[:6].T - np.outer(mean, mean)
+        covariance = np.linalg.inv(np.linalg.inv(covariance + 1e-5 * np.eye(6)) + apart)
+        pooled = pooled - covariance @ (mean - logs[:6, label])
+        z = learner._works.tilde[:3].copy()
+        p, seen = np.exp(logs[3]), centred(z)
+        scale = squares[0] + 3 / 6.0
+        part = 1.0 / (1.0 + p * (1.0 - p) * (seen * seen / scale).sum(axis=1))
+        soft[0] -= ((p - np.eye(3)[label]) * part)[:, None] * seen / scale
+        squares[0] += (p * (1.0 - p) * part)[:, None] * seen * seen
+        met.append(z[1:])
+        g = (np.exp(logs[4:6]) - np.eye(3)[label])[:, :, None] * z
+        squares[1:] += g * g
+        soft[1:] -= np.array([0.2, 0.8])[:, None, None] * g / np.sqrt(squares[1:])
     assert learner.way_losses == pytest.approx(lost, rel=1e-6)
 
 

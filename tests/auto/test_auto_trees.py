@@ -12,6 +12,7 @@ import pytest
 from auto_streams import CLASSES, LOSSES, each_loss
 from burkholder import losses
 from burkholder.auto import Auto, sleep
+from burkholder.auto.additive import LANES
 from burkholder.auto.blend import LINEAR_SHARE, STACK_SHARE, based, blend_names
 from burkholder.auto.certificate import lane_costs
 from burkholder.auto.forest import CHILD, CUT, FEATURE, FLOOR, GAP, HELD, NODES, OFFSET, RANGE, RING, SURE, WIDEST
@@ -142,8 +143,9 @@ def test_the_last_lanes_lose_what_is_said_and_cost_both_aggregations(loss, optio
     later = certificate.lanes[learner.plan.lanes :]
     assert [lane.name for lane in later] == blend_names(plan)
     assert [lane.loss for lane in later] == pytest.approx(total, rel=1e-9)
-    share = (1.0 - LINEAR_SHARE - STACK_SHARE) / TREES["default"]
-    weights = [LINEAR_SHARE, *[share] * TREES["default"], *[STACK_SHARE / plan.groups] * plan.groups]
+    between = TREES["default"] + LANES
+    share = (1.0 - LINEAR_SHARE - STACK_SHARE) / between
+    weights = [LINEAR_SHARE, *[share] * between, *[STACK_SHARE / plan.groups] * plan.groups]
     blend = learner._nonlinear.blend
     assert blend.prior[: plan.lanes] == pytest.approx(weights) and sum(weights) == pytest.approx(1.0)
     last = lane_costs(plan, blend)
@@ -245,7 +247,7 @@ def test_trees_that_bring_nothing_sleep_and_wake_when_the_stream_changes():
     rng = np.random.default_rng(2)
     span = int(SPAN)
     X, noise = rng.normal(size=(6 * span, 2)), rng.random(6 * span)
-    y = np.where(X[:, 0] + 0.1 * rng.normal(size=6 * span) > 0.0, 1.0, -1.0)
+    y = np.where(rng.random(6 * span) < 1.0 / (1.0 + np.exp(-6.0 * X[:, 0])), 1.0, -1.0)  # linear log-odds: nothing to add
     y[int(3.5 * span) :] = np.where(noise[int(3.5 * span) :] < 0.5, 1.0, -1.0)  # the linear lanes lose far more from here on
     learner, light, restless = (Auto("logistic", effort=effort) for effort in ("default", "light", "thorough"))
     learner.run(X[: 3 * span], y[: 3 * span], trace=1)

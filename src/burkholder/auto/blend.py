@@ -1,8 +1,8 @@
-"""The last aggregation: the linear lanes' prediction, the trees, and a stack over all of them.
+"""The last aggregation: the linear lanes' prediction, the trees, the additive lanes, and a stack over all of them.
 
 The stack reads [scale, linear, tree_1 − linear, …]: a full-covariance Kalman filter that begins as the mean of the trees, so
 that it also recalibrates what the linear lanes play (the first two inputs drift). Weights are those of `aggregate`: the loss is
-at most that of the linear lanes, of any tree and of the stack, plus what aggregating costs.
+at most that of the linear lanes, of any tree or additive lane and of the stack, plus what aggregating costs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto import aggregate, kernel, sleep
+from burkholder.auto.additive import LANES, additive_names
 from burkholder.auto.full import censored, kalman_step
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, STEP_NAMES, Plan
 from burkholder.auto.state import ETA, GAP, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES, aligned, copied, padded
@@ -22,7 +23,7 @@ from burkholder.machine.elementary import sigmoid
 from burkholder.machine.memory import Cube, Matrix, Vector
 from burkholder.machine.vectors import all8, element
 
-LINEAR_SHARE, STACK_SHARE = 0.1, 0.8  # of the prior; the rest is the trees'
+LINEAR_SHARE, STACK_SHARE = 0.1, 0.8  # of the prior; the rest is the trees' and the additive lanes'
 SPREAD = 0.1  # prior variance of the stack's weights
 SMALLEST = 1e-75  # of a scale: what is divided by it stays a number
 DRIFT = 1e-5
@@ -56,15 +57,15 @@ class Desk(NamedTuple):
 
 
 def blend_plan(plan: Plan, trees: int) -> Plan:
-    """Lanes in order: linear, trees, stacks. `tangents` is how many inputs the stacks have."""
-    stacks = 1 + trees
-    return plan._replace(full_lanes=0, full_features=0, full=stacks, tangents=2 + trees, stacks=stacks, lanes=stacks + plan.groups)
+    """Lanes in order: linear, trees, additive (from `full` on), stacks. `tangents` is how many inputs the stacks have."""
+    additive, stacks = 1 + trees, 1 + trees + LANES
+    return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=1 + stacks, stacks=stacks, lanes=stacks + plan.groups)
 
 
 def blend_names(plan: Plan) -> list[str]:
     """A name for every lane."""
-    trees = [f"tree {k}, {'on the linear lanes' if based(k) else 'alone'}" for k in range(1, plan.stacks)]
-    return ["linear lanes", *trees, *(f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups])]
+    trees = [f"tree {k}, {'on the linear lanes' if based(k) else 'alone'}" for k in range(1, plan.full)]
+    return ["linear lanes", *trees, *additive_names(plan), *(f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups])]
 
 
 @inlined
@@ -75,16 +76,16 @@ def based(lane):
 
 def new_blend(plan: Plan, scalars: np.ndarray, restless: bool) -> Blend:
     """Everything as the linear lanes left it (their scalars), with the prior for weights."""
-    lanes, side, trees = padded(plan.lanes), padded(plan.tangents), plan.stacks - 1
+    lanes, side, trees = padded(plan.lanes), padded(plan.tangents), plan.full - 1
     own = copied(scalars)
     own[[GAP, RANGE, SURPRISE, SURPRISES]] = 0.0
     own[ETA] = 1.0 if plan.mixing == MIX_LOG else 0.0
     weight, stack_w, stack_p = aligned(lanes), aligned(plan.groups, side), aligned(plan.groups, side, side)
     weight[0] = LINEAR_SHARE
-    weight[1 : plan.stacks] = (1.0 - LINEAR_SHARE - STACK_SHARE) / trees
+    weight[1 : plan.stacks] = (1.0 - LINEAR_SHARE - STACK_SHARE) / (plan.stacks - 1)
     weight[plan.stacks : plan.lanes] = STACK_SHARE / plan.groups
     stack_w[:, 1] = 1.0
-    stack_w[:, 2 : plan.tangents] = 1.0 / trees
+    stack_w[:, 2 : 2 + trees] = 1.0 / trees
     for i in range(plan.tangents):
         stack_p[:, i, i] = SPREAD if plan.kinds[0] == LOGISTIC or i != 1 else 0.0
     # until now every lane played what the linear lanes play
@@ -119,7 +120,7 @@ def scale_of(plan, blend):
 
 @inlined
 def play(plan, blend, desk):
-    """Every lane's prediction from desk.out (linear and trees), the stacks' own, and the aggregate of all (log loss: its odds)."""
+    """Every lane's prediction from desk.out (all but the stacks'), the stacks' own, and the aggregate of all (log loss: its odds)."""
     low, high = ends(plan, blend)
     for k in range(plan.stacks):
         desk.played[k] = min(max(desk.out[k], low), high)

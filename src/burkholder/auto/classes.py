@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import features, kernel, softmax
+from burkholder.auto import features, kernel, pooling, softmax
 from burkholder.auto.plan import Plan
 from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import (
@@ -34,7 +34,7 @@ from burkholder.auto.state import (
 from burkholder.auto.sums import add
 from burkholder.losses import Logistic
 from burkholder.machine.compiling import inlined, uncounted
-from burkholder.machine.memory import Cube, Matrix, Vector, named, place, table
+from burkholder.machine.memory import Cube, Matrix, Vector, Whole, named, place, table
 from burkholder.machine.vectors import load8, put
 
 OWN = (
@@ -64,7 +64,8 @@ OWN = (
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
 Tables = tuple[Any, Any, Any, Any]  # of the plan, of the mixing, and of every class's state and scratch
 LEAST = 1e-13  # no class is given less
-WAYS = softmax.FIRST + len(softmax.RATES)
+WAYS = pooling.JOINED + 1
+PRIOR = (*[0.5 / pooling.JOINED] * pooling.JOINED, 0.5)  # of the ways; the pool has half of it
 
 
 class Mixing(NamedTuple):
@@ -76,6 +77,11 @@ class Mixing(NamedTuple):
     margins: Vector  # one a class
     ways: Matrix  # each way's probabilities
     soft: Cube  # classes × features × COLUMNS: the softmax lanes
+    pool: Matrix  # see `pooling`
+    logs: Matrix
+    desk: Matrix
+    place: Whole  # what the Newton lane sees of a row
+    row: Matrix
 
 
 mixing_of = named(Mixing)
@@ -88,27 +94,37 @@ def log_sigmoid(m):
 
 
 @inlined
-def every_way(margins, known, blend, ways):
-    """Probabilities of the classes 1, …, known into ways, none below LEAST: e^score over their sum, the score being
-    ln σ(m), or m, or a·m + b·ln σ(m) with the learned (a, b) = blend[:2], or the softmax lanes', which stand there."""
-    for way in range(WAYS):
+def every_way(mixing, known):
+    """Probabilities of the classes 1, …, known into ways: e^score over their sum, the score being ln σ(m), or m, or
+    a·m + b·ln σ(m) with the learned (a, b) = blend[:2], or the softmax lanes', which stand there, or the pool's."""
+    margins, blend, ways = mixing.margins, mixing.blend, mixing.ways
+    for way in range(pooling.JOINED):
         a = 0.0 if way == 0 else 1.0 if way == 1 else blend[0]
         b = 1.0 if way == 0 else 0.0 if way == 1 else blend[1]
-        top = -math.inf
-        for c in range(1, known + 1):
-            if way < softmax.FIRST:
+        if way < softmax.FIRST:
+            for c in range(1, known + 1):
                 ways[way, c] = a * margins[c] + b * log_sigmoid(margins[c])
-            top = max(top, ways[way, c])
-        total = 0.0
-        for c in range(1, known + 1):
-            ways[way, c] = math.exp(ways[way, c] - top)
-            total += ways[way, c]
-        again = 0.0
-        for c in range(1, known + 1):
-            ways[way, c] = max(ways[way, c] / total, LEAST)
-            again += ways[way, c]
-        for c in range(1, known + 1):
-            ways[way, c] /= again
+        normalise(ways, way, known)
+    pooling.score(mixing.pool, mixing.logs, ways, known)
+    normalise(ways, pooling.JOINED, known)
+
+
+@inlined
+def normalise(ways, way, known):
+    """Scores into probabilities, none below LEAST."""
+    top = -math.inf
+    for c in range(1, known + 1):
+        top = max(top, ways[way, c])
+    total = 0.0
+    for c in range(1, known + 1):
+        ways[way, c] = math.exp(ways[way, c] - top)
+        total += ways[way, c]
+    again = 0.0
+    for c in range(1, known + 1):
+        ways[way, c] = max(ways[way, c] / total, LEAST)
+        again += ways[way, c]
+    for c in range(1, known + 1):
+        ways[way, c] /= again
 
 
 @inlined
@@ -131,13 +147,13 @@ def learn_blend(margins, known, label, weight, ways, blend):
 
 @inlined
 def trust(lost, shares):
-    """Bayes' weights of the ways, from their cumulative losses: differences are taken before anything is rounded away."""
+    """Bayes' weights of the ways, from their prior and their cumulative losses: differences are taken before anything is rounded away."""
     best, total = 0, 0.0
     for way in range(WAYS):
         if lost[way] < lost[best]:
             best = way
     for way in range(WAYS):
-        shares[way] = math.exp((lost[best] - lost[way]) + (lost[WAYS + best] - lost[WAYS + way]))
+        shares[way] = PRIOR[way] * math.exp((lost[best] - lost[way]) + (lost[WAYS + best] - lost[WAYS + way]))
         total += shares[way]
     for way in range(WAYS):
         shares[way] /= total
@@ -163,8 +179,10 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
                 for slot in range(before, after):
                     put(state.lanes, slot, 8, load8(state.v0, 0))
             margins[c] = math.log(kernel.play(plan, state, work_of(works, c), m))
-        softmax.score(mixing.soft, scratch, m, known, ways)
-        every_way(margins, known, blend, ways)
+        rounds = first.scalars[ROUNDS]
+        count = softmax.gather(plan, mixing.soft, scratch, m, after, rounds, mixing.place, mixing.row)
+        softmax.score(mixing.soft, scratch, m, known, ways, mixing.place, mixing.row, count)
+        every_way(mixing, known)
         trust(lost, shares)
         best, at, chance = -1.0, 1, 0.0
         for c in range(1, known + 1):
@@ -182,8 +200,10 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
         found[t], paid[t] = at, -math.log(chance)
         for way in range(WAYS):
             add(lost, way, lost, WAYS + way, -weight[t] * math.log(ways[way, label[t]]))
+        pooling.learn(mixing.pool, mixing.logs, ways, mixing.desk, known, label[t], weight[t])
         learn_blend(margins, known, label[t], weight[t], ways, blend)
-        softmax.learn(mixing.soft, scratch, m, known, label[t], weight[t], ways)
+        softmax.learn(mixing.soft, scratch, m, known, label[t], weight[t], ways, mixing.place, mixing.row, count)
+        softmax.keep(mixing.soft, after, mixing.row)
         for c in range(known + 1):
             state = state_of(states, c)
             y = 1.0 if c == label[t] else -1.0
@@ -208,10 +228,15 @@ def _one_work(works: Any, c: int) -> Work:
     return Work(**{name: getattr(works, name)[c] if name in OWN_WORK else getattr(works, name) for name in Work._fields})
 
 
-def new_mixing(blend: Any, lost: Any, soft: Any) -> Mixing:
+def new_mixing(blend: Any, lost: Any, soft: Any, pool: Any) -> Mixing:
     """With what was learned so far; there is room for as many classes as `soft` has."""
     room = len(soft)
-    return Mixing(np.array(blend, np.float64), np.array(lost, np.float64), np.empty(WAYS), np.empty(room), np.empty((WAYS, room)), soft)
+    shares, margins, ways = np.empty(WAYS), np.empty(room), np.empty((WAYS, room))
+    logs, desk = np.empty((pooling.JOINED, room)), np.empty((3, pooling.JOINED))
+    longest = soft.shape[1] + 16  # as many as a row touches, and as there are
+    place, row = np.zeros(longest, np.int64), np.zeros((2, longest))
+    learned = np.array(blend, np.float64), np.array(lost, np.float64)
+    return Mixing(*learned, shares, margins, ways, soft, copied(pool), logs, desk, place, row)
 
 
 def roomy_soft(soft: Any, classes: int, slots: int) -> Any:

@@ -1,4 +1,4 @@
-"""What several classes guarantee: the log loss against each of the six ways to probabilities."""
+"""What several classes guarantee: the log loss against each of the seven ways to probabilities."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from burkholder.auto.classes import PRIOR
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Assumption, Certificate, Comparators
 from burkholder.learning.rounding import UNIT as U
@@ -17,7 +18,7 @@ from burkholder.learning.rounding import lost as rounding_lost
 
 @dataclass(frozen=True)
 class JoinedCertificate(Certificate):
-    """Regret against the best of the six ways; there is no radius to ask for.
+    """Regret against the best of the seven ways; there is no radius to ask for.
 
     Rounding: every logarithm is that of a probability within 32u of what is meant, so each round is right to 64u times its
     weight and 4u of itself. Losses are summed with their corrections (`rounding.lost`); the few first appearances and what was
@@ -31,7 +32,7 @@ class JoinedCertificate(Certificate):
 
     def _whom(self, w: Any, radius: float | None) -> None:
         if w is not None or radius is not None:
-            raise BadInput("w", w, "the comparators are the six ways; ask without one")
+            raise BadInput("w", w, "the comparators are the seven ways; ask without one")
 
     def _realised(self, whom: None) -> float:
         return above(self.cumulative_loss, -min(self.ways), self.charge)
@@ -59,10 +60,10 @@ def certify_joined(tally: dict[str, float], lost: NDArray[Any], classes: int, pe
         rounds=int(n),
         cumulative_loss=loss,
         weight=weight,
-        comparators=Comparators("three ways of joining one learner a class, and three softmax lanes"),
+        comparators=Comparators("three ways of joining one learner a class, three softmax lanes, and their pool"),
         assumptions=(light,),
         notes=tuple(notes),
         ways=tuple(float(one) + tally["fresh"] for one in each),
-        promise=math.log(half) + tally["late_cost"],
+        promise=-math.log(min(PRIOR)) + tally["late_cost"],
         charge=more(128.0 * U * (n + weight) + 32.0 * U * size + 2.0 * n * U * plain + 2.0 * rounding_lost(n, size), 8.0),
     )

@@ -46,7 +46,7 @@ from burkholder.learning.rounding import add
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 4  # of saved states
+FORMAT = 5  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
@@ -62,7 +62,8 @@ class Auto(OnlineLearner):
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
     features, lanes with full covariance run too (0: never). effort: "light" is the linear lanes alone; "default" adds twelve trees
-    that weigh all their prunings, on up to 128 features, asleep while they bring nothing; "thorough" adds 32 that never sleep.
+    that weigh all their prunings and four lanes of hats and pairs, on up to 128 features, asleep while they bring nothing; "thorough" has
+    32 trees, and nothing sleeps.
     max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")

@@ -1,4 +1,4 @@
-"""Several classes: one learner a class on shared feature statistics, three ways to join them, and softmax lanes, mixed."""
+"""Several classes: one learner a class on shared feature statistics, three ways to join them, softmax lanes, all mixed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from burkholder.auto import classes as loops
 from burkholder.auto import features, schema
 from burkholder.auto.joining import JoinedCertificate, certify_joined
 from burkholder.auto.learner import Auto
+from burkholder.auto.pooling import new_pool
 from burkholder.auto.reading import Reading, row_in, row_out
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
@@ -23,7 +24,7 @@ from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 4  # of saved states
+FORMAT = 5  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 TALLY = ("rounds", "loss", "loss_rest", "fresh", "weight", "heavy", "late", "late_cost")
 
@@ -34,8 +35,9 @@ class AutoMulticlass(OnlineLearner):
     One logistic Auto a class (this class against the rest), all on the same scaled features, which are read once a
     row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
     a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Beside them stand three
-    softmax lanes, which learn all classes at once. Bayes' rule mixes the six: the log loss is at most the best one's + ln 6. A class
-    never seen before is charged ln(known + 1).
+    softmax lanes, which learn all classes at once, and a pool of the six, with learned weights on the logarithms. Bayes' rule mixes the
+    seven: the log loss is at most the pool's + ln 2, and that of each of the others + ln 12. A class never seen before is charged
+    ln(known + 1).
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
@@ -53,7 +55,7 @@ class AutoMulticlass(OnlineLearner):
         self.reading = Reading()
         self._places: dict[Any, int] = {}  # class → its place; place 0 is a class not met yet, which was only ever wrong
         self._many: Any = loops.many_of(self._pattern.state, 4)
-        self._mixing = loops.new_mixing(BLEND, np.zeros(2 * loops.WAYS), loops.roomy_soft(np.zeros((0, 0, 8)), 4, len(self._many.stat)))
+        self._mixing = loops.new_mixing(BLEND, np.zeros(2 * loops.WAYS), self._soft(np.zeros((0, 0, 8))), new_pool())
         self._tally = dict.fromkeys(TALLY, 0.0)
         self._ready()
         for label in classes:
@@ -96,7 +98,7 @@ class AutoMulticlass(OnlineLearner):
 
     @property
     def way_losses(self) -> NDArray[np.float64]:
-        """The cumulative loss of each of the six ways, on rounds of known classes."""
+        """The cumulative loss of each of the seven ways, on rounds of known classes."""
         return self._mixing.lost[: loops.WAYS] + self._mixing.lost[loops.WAYS :]
 
     @property
@@ -120,7 +122,7 @@ class AutoMulticlass(OnlineLearner):
         return np.max(each, axis=0)
 
     def certificate(self) -> JoinedCertificate:
-        """The log loss against the best of the six ways; each class's own learner has a certificate as well."""
+        """The log loss against the best of the seven ways; each class's own learner has a certificate as well."""
         with self._lock:
             return certify_joined(self._tally, self._mixing.lost, len(self._places), self.pending)
 
@@ -240,7 +242,7 @@ class AutoMulticlass(OnlineLearner):
             part = slice(start, stop)
             places = np.array([self._places[label] for label in labels[part]])
             tables = self._tables()
-            before = self._mixing.lost.copy(), self._mixing.blend.copy()
+            before = self._mixing.lost.copy(), self._mixing.blend.copy(), self._mixing.pool.copy()
             shares = None if said is None or fresh else np.empty((stop - start, known))
             rows_here = (indptr[start : stop + 1], ids, values)
             found, lost = loops.learn_classes(tables, len(self._places), rows_here, places, weight[part], shares)
@@ -248,7 +250,7 @@ class AutoMulticlass(OnlineLearner):
                 said.extend(shares)
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
-                self._mixing.lost[:], self._mixing.blend[:] = before
+                self._mixing.lost[:], self._mixing.blend[:], self._mixing.pool[:] = before
                 self._tally["fresh"] += float(weight[start] * lost[0])
             else:
                 named = self.classes
@@ -266,12 +268,15 @@ class AutoMulticlass(OnlineLearner):
         """What the loop reads, made anew when an array was replaced."""
         known = self._tabled
         if known is None or known[0] is not self._many or known[1] is not self._works or known[2] is not self._mixing:
-            soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
+            soft = self._soft(self._mixing.soft)
             if soft is not self._mixing.soft:
-                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, soft)
+                self._mixing = loops.new_mixing(self._mixing.blend, self._mixing.lost, soft, self._mixing.pool)
             made = loops.tables_of(self._pattern.plan, self._mixing, self._many, self._works)
             self._tabled = known = (self._many, self._works, self._mixing, made)
         return known[3]
+
+    def _soft(self, soft: NDArray[np.float64]) -> NDArray[np.float64]:
+        return loops.roomy_soft(soft, len(self._many.scalars), len(self._many.stat))
 
     def _add(self, label: Any) -> None:
         place = len(self._places) + 1
@@ -295,7 +300,7 @@ class AutoMulticlass(OnlineLearner):
     def _undo(self) -> Callable[[], None]:
         arrays, names = [array.copy() for array in self._many], self.reading.mark()
         places, tally = dict(self._places), dict(self._tally)
-        learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy()
+        learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy(), self._mixing.pool.copy()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))
@@ -328,8 +333,7 @@ class AutoMulticlass(OnlineLearner):
             name: getattr(self._many, name)[:used].copy() if name in loops.OWN else getattr(self._many, name).copy()
             for name in State._fields
         }
-        soft = loops.roomy_soft(self._mixing.soft, len(self._many.scalars), len(self._many.stat))
-        return header, {**arrays, "soft": soft[:used].copy()}
+        return header, {**arrays, "soft": self._soft(self._mixing.soft)[:used].copy(), "pool": self._mixing.pool.copy()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
@@ -340,7 +344,7 @@ class AutoMulticlass(OnlineLearner):
         whole.reading = Reading.from_dict(header["rows"])
         whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
-        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], copied(arrays["soft"]))
+        whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], copied(arrays["soft"]), arrays["pool"])
         whole._tickets.issued = header["tickets"]
         whole._tickets.waiting = {id: Played(row_in(row), dict(likely), when) for id, when, likely, row in header["pending"]}
         whole._ready()

@@ -1,4 +1,4 @@
-"""What follows the linear lanes in every round: trees, and the last aggregation. One loop, compiled when it is first used."""
+"""What follows the linear lanes in every round: trees, additive lanes, the last aggregation. One loop, compiled when it is first used."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burkholder.auto import additive, kernel, knots, sleep
 from burkholder.auto import blend as blends
 from burkholder.auto import forest as forests
-from burkholder.auto import kernel, sleep
+from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
 from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
@@ -38,6 +39,7 @@ START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen,
 TREES = {"light": 0, "default": 12, "thorough": 32}  # by effort
 
 forest_of, walk_of, blend_of, desk_of = named(Forest), named(Walk), named(Blend), named(Desk)
+cells_of, sheet_of = named(Cells), named(Sheet)
 
 
 @inlined
@@ -67,21 +69,25 @@ def clear(walk, slot_of, indices, start, stop):
 
 
 @inlined
-def play(plan, forest, walk, blend, desk, linear):
+def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     """The prediction of all lanes together, given the linear lanes'."""
     desk.out[0] = linear
     for k in range(forest.used.shape[0]):
         p = forests.forecast(plan, forest, walk, k, linear if blends.based(k + 1) else 0.0)
         desk.out[k + 1] = log(p / (1.0 - p)) if plan.mixing == MIX_LOG else p
+    additive.forecast(cells, sheet, walk.x, linear)
+    for k in range(additive.LANES):
+        desk.out[plan.full + k] = sheet.out[k]
     p = blends.play(plan, blend, desk)
     return log(p) if plan.mixing == MIX_LOG else p
 
 
 @inlined
-def learn(plan, loss, forest, walk, blend, desk, linear, p, y, weight):
+def learn(plan, loss, forest, walk, cells, sheet, blend, desk, linear, p, y, weight):
     """Everything the label changes."""
     low, high = blends.ends(plan, blend)
     usual = min(max(y, low), high)  # within the labels seen before: one absurd label is no mean of a node
+    additive.learn(plan, blend, cells, sheet, desk, plan.full, usual, weight)
     blends.learn(plan, loss, blend, desk, p, y, usual, weight)
     now = blend.scalars[ROUNDS]
     forests.remember(forest, walk, linear, usual, weight, now)
@@ -109,6 +115,8 @@ def run_rows(
     plans,
     forest_table,
     walk_table,
+    cells_table,
+    sheet_table,
     blend_table,
     desk_table,
     loss,
@@ -127,6 +135,7 @@ def run_rows(
     """Predict, then learn, row by row, after the linear lanes did (`linear`: what they played, in the target's units, as is yhat).
     Without `learning` only yhat and scratch are written. y and losses are in internal units."""
     plan, forest, walk = plan_of(plans, 0), forest_of(forest_table, 0), walk_of(walk_table, 0)
+    cells, sheet = cells_of(cells_table, 0), sheet_of(sheet_table, 0)
     blend, desk = blend_of(blend_table, 0), desk_of(desk_table, 0)
     slot_of, ids, numbers = place(slots), place(indices), place(values)
     for t in range(yhat.shape[0]):
@@ -134,7 +143,7 @@ def run_rows(
         quiet, p, wide = sleep.asleep(blend), base, False
         if not quiet:
             wide = scatter(forest, blend, walk, slot_of, ids, numbers, start, stop, learning)
-            p = play(plan, forest, walk, blend, desk, base)
+            p = play(plan, forest, walk, cells, sheet, blend, desk, base)
         yhat[t] = p * unit
         if learning:
             label = y[t]
@@ -146,7 +155,7 @@ def run_rows(
                 for k in range(plan.lanes):
                     add(blend.lane_loss, k, blend.lane_rest, k, alone)
             else:
-                learn(plan, loss, forest, walk, blend, desk, base, p, label, weight[t])
+                learn(plan, loss, forest, walk, cells, sheet, blend, desk, base, p, label, weight[t])
             if wide:
                 blend.watch[sleep.RETIRED] = 1.0
             sleep.note(blend, alone, losses[t])
@@ -158,32 +167,50 @@ def run_rows(
 
 
 class Nonlinear:
-    """The arrays of the trees and of the blend, and the calls of their loop."""
+    """The arrays of the trees, of the additive lanes and of the blend, and the calls of their loop."""
 
     def __init__(self, plan: Plan, state: State, trees: int, restless: bool) -> None:
         self.plan = blend_plan(plan, trees)
-        self.forest = new_forest(trees)
+        self.forest, self.cells = new_forest(trees), new_cells(plan)
         self.blend = new_blend(self.plan, state.scalars, restless)
         self._ready()
 
     def _ready(self) -> None:
         self._walk, self._desk = new_walk(len(self.forest.used), WIDEST), new_desk(self.plan)
+        self._sheet = new_sheet(self.cells)
         self._tables: Any = None
 
     def learn(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float, y: Any, weight: Any) -> tuple[Any, Any]:
-        """(predictions, losses in internal units) of rows that the linear lanes have played and learned."""
+        """(predictions, losses in internal units) of rows that the linear lanes have played and learned; cut where knots are due."""
+        indptr, ids, values = kernel.plain_rows(rows)
+        labels, weights = plain(y, np.float64), plain(weight, np.float64)
+        yhat, losses, start = np.empty(len(labels)), np.empty(len(labels)), 0
+        while start < len(labels):
+            done = int(self.blend.scalars[ROUNDS])
+            if done == knots.due(done) and not sleep.asleep(self.blend):
+                self._place_knots()
+            stop = min(start + knots.due(done + 1) - done, len(labels))
+            part = slice(start, stop)
+            self._room(state, stop - start)
+            told: Any = (linear[part], labels[part], weights[part], yhat[part], losses[part], True)
+            given: Any = (*self._all(), loss, unit, state.slot_of, indptr[start : stop + 1], ids, values, *told)
+            run_rows(*given)
+            start = stop
+        return yhat, losses
+
+    def _place_knots(self) -> None:
+        self.cells = knots.found(self.cells, self.forest)
+        self._sheet, self._tables = new_sheet(self.cells), None
+
+    def _room(self, state: State, rows: int) -> None:
+        """Room for so many rows, where trees will be awake."""
         if self.blend.watch[sleep.RETIRED] == 1.0:
             self._forget()
-        elif not sleep.asleep(self.blend) or self.blend.scalars[ROUNDS] + len(y) > self.blend.watch[sleep.UNTIL]:
+        elif not sleep.asleep(self.blend) or self.blend.scalars[ROUNDS] + rows > self.blend.watch[sleep.UNTIL]:
             width = min(int(state.scalars[FEATURES]) - 1, WIDEST)
-            forest = roomy(self.forest, int(self.blend.scalars[ROUNDS]), len(y), width)
+            forest = roomy(self.forest, int(self.blend.scalars[ROUNDS]), rows, width)
             if forest is not self.forest:
                 self.forest, self._tables = forest, None
-        yhat, losses = np.empty(len(y)), np.empty(len(y))
-        labels, weights = plain(y, np.float64), plain(weight, np.float64)
-        given: Any = (*self._all(), loss, unit, state.slot_of, *kernel.plain_rows(rows), linear, labels, weights, yhat, losses, True)
-        run_rows(*given)
-        return yhat, losses
 
     def predict(self, state: State, rows: kernel.Rows, linear: Any, loss: Any, unit: float) -> NDArray[np.float64]:
         """Predictions of rows, given the linear lanes'; nothing is learned."""
@@ -195,22 +222,24 @@ class Nonlinear:
     def _forget(self) -> None:
         """Trees that never play again keep no nodes and no rows."""
         if len(self.forest.ring) > 1:
-            self.forest, self._tables = new_forest(len(self.forest.used)), None
+            self.forest, self.cells = new_forest(len(self.forest.used)), new_cells(self.plan)
+            self._ready()
 
     def _all(self) -> tuple[Any, ...]:
         if self._tables is None:
-            parts = (self.plan, self.forest, self._walk, self.blend, self._desk)
+            parts = (self.plan, self.forest, self._walk, self.cells, self._sheet, self.blend, self._desk)
             self._tables = tuple(table(part) for part in parts)
         return self._tables
 
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name."""
-        return {name: array.copy() for part in (self.forest, self.blend) for name, array in part._asdict().items()}
+        return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
     def restore(self, arrays: dict[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
         self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
+        self.cells = Cells(**{name: copied(arrays[name]) for name in Cells._fields})
         self.blend = Blend(**{name: copied(arrays[name]) for name in Blend._fields})
         self._ready()
 

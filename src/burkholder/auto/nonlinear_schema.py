@@ -1,4 +1,4 @@
-"""What the saved trees and the saved blend must be before their compiled loop may trust them."""
+"""What the saved trees, additive lanes and blend must be before their compiled loop may trust them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from burkholder.auto import sleep
 from burkholder.auto import state as slots
+from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, new_cells
 from burkholder.auto.blend import blend_plan, new_blend
 from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
+from burkholder.auto.knots import CROSSED
 from burkholder.auto.nonlinear import START
 from burkholder.auto.plan import Plan
 from burkholder.errors import BadInput
@@ -44,6 +46,7 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
     low[[MASS, CHILD, FEATURE]], high[[CHILD, FEATURE]] = 0.0, (NODES, WIDEST)
     low[[GAP, RANGE]], high[[LEAD, GAP, RANGE, MASS]] = 0.0, LARGEST
     low[LEAD] = -LARGEST
+    bottom = np.repeat([-HUGE, 0.0], 4)  # weights, then variances
     described = {name: steady(array) if name == "prior" else like(array) for name, array in fresh.items()}
     described |= {name: like(fresh[name], low=-HUGE, high=HUGE) for name in ("stack_w", "stack_p")}
     described |= {name: like(fresh[name], low=0.0) for name in ("residual", "squares", "watch")}
@@ -57,6 +60,12 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
         "seen": Array((1,), low=0.0, high=WIDEST, whole=True),
         "ring": Array(("rows", "columns")),
         "seed": Array((1,), "<i8", low=-(2**63), high=2**63 - 1),
+        "knots": Array(("features", COLUMNS)),
+        "hats": Array(("knots", 8), low=bottom, high=HUGE),
+        "pairs": Array(("pairs", 2), low=0.0, high=WIDEST, whole=True),
+        "crossed": Array(("cells", 8), low=bottom, high=HUGE),
+        "specs": steady(new_cells(plan).specs),
+        "live": Array((1,), low=0.0, high=WIDEST, whole=True),
     }
     return Schema(
         described,
@@ -70,6 +79,10 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
             ("watch: no truth values", lambda a: a["watch"][sleep.RESTLESS] == restless and a["watch"][sleep.RETIRED] in (0.0, 1.0)),
             ("held: more rows than a leaf holds", lambda a: (a["held"][:, 0] < HELD).all()),
             ("ring: no such rows", _ring),
+            ("knots: not in order, or more than there are", _knots),
+            ("hats: not as many as the features' knots", lambda a: len(a["hats"]) == KNOTS * len(a["knots"])),
+            ("pairs: of features without knots", _pairs),
+            ("crossed: no power of two", lambda a: len(a["crossed"]) in [1 << k for k in range(CROSSED.bit_length())]),
             ("nodes: these are no trees", lambda a: all(_tree(a, k, trees) for k in range(trees))),
         ),
     )
@@ -112,6 +125,27 @@ def _ring(arrays: Any) -> bool:
         return False
     when = arrays["ring"][:, ROUND]
     return bool((when >= 0.0).all() and (when <= 2.0**53).all() and (when == np.floor(when)).all())
+
+
+def _knots(arrays: Any) -> bool:
+    """Of every feature some whole number of them, rising; the rest repeats the last. Sides of cells are of one knot or two."""
+    knots, count, grid = arrays["knots"][:, :KNOTS], arrays["knots"][:, LEVELS], arrays["knots"][:, GRID]
+    if not (0 < len(knots) <= WIDEST + 1 and (count >= 0.0).all() and (count <= KNOTS).all() and (count == np.floor(count)).all()):
+        return False
+    steps, inside = np.diff(knots, axis=1), np.arange(1, KNOTS) < count[:, None]
+    rising = (steps[inside] > 0.0).all() and (steps[~inside] == 0.0).all()
+    hats = float((count > 2.0).sum())
+    return bool(count[0] == 0.0 and rising and np.isin(grid[count > 0.0], (1.0, 2.0)).all() and arrays["live"][0] == hats)
+
+
+def _pairs(arrays: Any) -> bool:
+    """The smaller feature first, both with knots; zeros where there is no pair."""
+    pairs = arrays["pairs"].astype(np.int64)
+    if not 0 < len(pairs) <= PAIRS or (pairs >= len(arrays["knots"])).any():
+        return False
+    first, second = pairs.T
+    kept = (first < second) & (arrays["knots"][first, LEVELS] >= 2.0) & (arrays["knots"][second, LEVELS] >= 2.0)
+    return bool((kept | ((first == 0) & (second == 0))).all())
 
 
 def _tree(arrays: Any, k: int, trees: int) -> bool:

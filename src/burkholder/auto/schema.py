@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder import losses
-from burkholder.auto import softmax
+from burkholder.auto import pooling, softmax
 from burkholder.auto import state as slots
 from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
@@ -175,6 +175,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
     }
     if own is not None:
+        described["pool"] = like(pooling.new_pool(), low=-_HUGE, high=_HUGE)
         described["soft"] = Array((*layers, "rows", softmax.COLUMNS), low=-_HUGE, high=_HUGE)
     for key in own or ():
         described[key] = described[key]._replace(shape=(*layers, *described[key].shape))
@@ -197,6 +198,8 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("full_p: no covariance", _positive),
             ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
+            ("pool: no covariance", _pooled),
+            ("soft: sums of squares below 0", lambda a: "soft" not in a or not (a["soft"][..., softmax.LANES :] < 0.0).any()),
         ),
     )
 
@@ -206,6 +209,15 @@ def _whole(scalars: np.ndarray) -> bool:
     labels, squares = scalars[:, slots.LABELS], scalars[:, slots.LABEL_SQUARES]
     seen = (labels <= scalars[:, slots.ROUNDS]) & ((labels > 0.0) | (squares == 0.0))
     return bool((counts == np.floor(counts)).all() and seen.all())
+
+
+def _pooled(arrays: Any) -> bool:
+    """The inverse precision of the pool is the same both ways and not negative in any direction, but for rounding."""
+    if "pool" not in arrays:
+        return True
+    found = arrays["pool"][1:]
+    room = 1e-6 * np.abs(found).max()
+    return bool((np.abs(found - found.T) <= room).all() and (np.linalg.eigvalsh(0.5 * (found + found.T)) >= -room).all())
 
 
 def _shares(arrays: Any) -> bool:

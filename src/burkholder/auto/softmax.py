@@ -1,7 +1,13 @@
-"""Softmax lanes for several classes: AdaGrad on the log loss of all classes at once, at three rates, on x̃.
+"""Softmax lanes for several classes: all classes at once, on x̃. One of Newton steps, and AdaGrad at two rates.
 
-One against the rest does not know that classes exclude each other; these do. Lane r plays softmax(⟨w_rc, x̃⟩ over c), and then
-g = p_c − 1{c = y}, s += (g·x̃)², w −= rate·g·x̃/√s for every class c and feature of the row.
+One against the rest does not know that classes exclude each other; these do. Lane r plays softmax(⟨w_rc, x̃⟩ over c), and with the slope
+g = p_c − 1{c = y} takes, for every class c and feature i of the row,
+
+    Newton   w −= g·z/A/(1 + hX), then s += h·z²/(1 + hX), with h = p_c(1 − p_c), A = s + m/VARIANCE for m features in the row (so
+             VARIANCE is the prior variance of a score, however many there are) and X = Σ z²/A. Here z is x̃ less its mean, over its
+             standard deviation, of all features while they are few: a filter that knows of no correlations must not see the constant
+             in every other feature;
+    AdaGrad  s += (g·x̃)², then w −= rate·g·x̃/√s.
 """
 
 from __future__ import annotations
@@ -10,15 +16,53 @@ import math
 
 from burkholder.machine.compiling import inlined
 
-RATES = (0.05, 0.2, 0.8)
+VARIANCE = 6.0
+RATES = (0.2, 0.8)
+LANES = 1 + len(RATES)
 FIRST = 3  # its places among the ways
-COLUMNS = 8  # a feature's three weights, and their three sums of squares
+COLUMNS = 8  # a feature's three weights, and their three sums
+FEW = 128  # features that are centred
+SUM, SQUARES = 0, 3  # columns of class 0, which was never met: Σx̃ and Σx̃²
+HELD = 16.0  # rounds that a mean of 0 and a variance of 1 count for
+CENTRED, PLAIN = range(2)  # rows of `row`
 
 
 @inlined
-def score(soft, work, m, known, ways):
+def gather(plan, soft, work, m, features, rounds, place, row):
+    """What the Newton lane sees of a row, into place and row; how many entries."""
+    if features > FEW:
+        for j in range(m):
+            place[j], row[CENTRED, j] = work.slot[j], work.tilde[j]
+        return m
+    for i in range(features):
+        place[i], row[PLAIN, i] = i, 0.0
+    for j in range(m):
+        row[PLAIN, work.slot[j]] = work.tilde[j]
+    for i in range(features):
+        mean = soft[0, i, SUM] / (HELD + rounds)
+        row[CENTRED, i] = (row[PLAIN, i] - mean) / math.sqrt((HELD + soft[0, i, SQUARES]) / (HELD + rounds) - mean * mean)
+    row[CENTRED, 0] = float(plan.intercept)
+    return features
+
+
+@inlined
+def keep(soft, features, row):
+    """Take a row into the moments of x̃."""
+    if features <= FEW:
+        for i in range(1, features):
+            soft[0, i, SUM] += row[PLAIN, i]
+            soft[0, i, SQUARES] += row[PLAIN, i] * row[PLAIN, i]
+
+
+@inlined
+def score(soft, work, m, known, ways, place, row, count):
     """The scores of the classes 1, …, known, lane by lane."""
-    for lane in range(3):
+    for c in range(1, known + 1):
+        total = 0.0
+        for j in range(count):
+            total += soft[c, place[j], 0] * row[CENTRED, j]
+        ways[FIRST, c] = total
+    for lane in range(1, LANES):
         for c in range(1, known + 1):
             total = 0.0
             for j in range(m):
@@ -27,10 +71,12 @@ def score(soft, work, m, known, ways):
 
 
 @inlined
-def learn(soft, work, m, known, label, weight, ways):
+def learn(soft, work, m, known, label, weight, ways, place, row, count):
     """One step of every lane; ways holds its probabilities."""
-    for lane in range(3):
-        rate = RATES[lane]
+    for c in range(1, known + 1):
+        newton(soft, place, row, count, c, weight, ways[FIRST, c], 1.0 if c == label else 0.0)
+    for lane in range(1, LANES):
+        rate = RATES[lane - 1]
         for c in range(1, known + 1):
             slope = weight * (ways[FIRST + lane, c] - (1.0 if c == label else 0.0))
             if abs(slope) > 1e-100:
@@ -39,3 +85,17 @@ def learn(soft, work, m, known, label, weight, ways):
                     if abs(g) > 1e-100:
                         soft[c, slot, 3 + lane] += g * g
                         soft[c, slot, lane] -= rate * g / math.sqrt(soft[c, slot, 3 + lane])
+
+
+@inlined
+def newton(soft, place, row, count, c, weight, p, wanted):
+    """The Newton lane's step for one class."""
+    before, bend, reach = float(count) / VARIANCE, weight * p * (1.0 - p), 0.0
+    for j in range(count):
+        reach += row[CENTRED, j] * row[CENTRED, j] / (soft[c, place[j], LANES] + before)
+    part = 1.0 / (1.0 + bend * reach)
+    slope = weight * (p - wanted) * part
+    for j in range(count):
+        slot, z = place[j], row[CENTRED, j]
+        soft[c, slot, 0] -= slope * z / (soft[c, slot, LANES] + before)
+        soft[c, slot, LANES] += bend * part * z * z
