@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ TABLES = (
 )
 CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 MOVE = 8 << 20  # bytes in the write-ahead file before they are moved
+ASKED = 500  # ids of one query: every SQLite takes so many
 APPEND = "INSERT INTO log (seq, body) VALUES (?, ?)"
 
 
@@ -165,11 +166,15 @@ class Store:
             pass
 
     # --- reading -------------------------------------------------------------------------------------------------
-    def find(self, model: int, id: str, position: int) -> bytes | None:
-        """A round that was over after the events up to `position`; what was written later is not there yet."""
-        query = "SELECT body FROM closed WHERE model = ? AND id = ? AND seq <= ?"
-        found = self._reading.execute(query, (model, id, position)).fetchall()
-        return found[0][0] if found else None
+    def find(self, model: int, ids: Sequence[str], position: int) -> dict[str, bytes]:
+        """Those of these rounds that were over after the events up to `position`; what was written later is not there yet."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(ids), ASKED):
+            some = ids[start : start + ASKED]
+            places = ",".join("?" * len(some))
+            query = f"SELECT id, body FROM closed WHERE model = ? AND seq <= ? AND id IN ({places})"
+            found.update(self._reading.execute(query, (model, position, *some)).fetchall())
+        return found
 
     def snapshot(self) -> Snapshot:
         """The last one; before the first: nothing, at 0."""
