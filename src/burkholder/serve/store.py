@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +101,7 @@ class Store:
         writing.execute(f"PRAGMA user_version = {SCHEMA}")
 
     # --- writing -------------------------------------------------------------------------------------------------
-    def append(self, seq: int, body: bytes, closed: Iterable[Closed] = (), snapshot: Snapshot | None = None) -> None:
+    def append(self, seq: int, body: bytes, closed: Sequence[Closed] = (), snapshot: Snapshot | None = None) -> None:
         """Put a group at the end of the log; when this returns it is on disk. With it, what else there is to write.
 
         One statement is one transaction: most groups cost a single call, which leaves the interpreter to others meanwhile.
@@ -113,23 +113,24 @@ class Store:
                 self._together(seq, body, closed, snapshot)
         except Exception as error:
             raise StoreFailed(str(error)) from None
-        self._unwritten += len(body)
+        self._unwritten += len(body) + sum(len(row.body) for row in closed)
         try:
             self._move()
         except Exception:  # the group is on disk all the same; what was not moved now is moved another time
             pass
 
-    def _together(self, seq: int, body: bytes, closed: Iterable[Closed], snapshot: Snapshot | None) -> None:
+    def _together(self, seq: int, body: bytes, closed: Sequence[Closed], snapshot: Snapshot | None) -> None:
         writing = self._writing
         writing.execute("BEGIN IMMEDIATE")
         try:
             if body:
                 writing.execute(APPEND, (seq, body))
-            writing.executemany("INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES (?, ?, ?, ?)", closed)
+            rows = sorted(closed)  # neighbours in the table are written together
+            writing.executemany("INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES (?, ?, ?, ?)", rows)
             if snapshot is not None:
                 writing.execute("DELETE FROM snapshot")
-                rows = [(part, snapshot.seq, data) for part, data in enumerate(snapshot.parts)]
-                writing.executemany("INSERT INTO snapshot (part, seq, body) VALUES (?, ?, ?)", rows)
+                parts = [(part, snapshot.seq, data) for part, data in enumerate(snapshot.parts)]
+                writing.executemany("INSERT INTO snapshot (part, seq, body) VALUES (?, ?, ?)", parts)
                 writing.execute("DELETE FROM log WHERE seq <= ?", (snapshot.seq,))
             writing.execute("COMMIT")
         except BaseException:
@@ -139,7 +140,7 @@ class Store:
                 pass
             raise
 
-    def write(self, closed: Iterable[Closed], snapshot: Snapshot | None) -> None:
+    def write(self, closed: Sequence[Closed], snapshot: Snapshot | None) -> None:
         """What there is to write without a group."""
         if closed or snapshot is not None:
             self.append(0, b"", closed, snapshot)
