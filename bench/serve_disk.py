@@ -172,7 +172,7 @@ def power_cuts(count: int, seed: int = 0, synced: bool = True) -> dict[str, int]
     system = FileSystem(disk)
     folder = tempfile.mkdtemp()
     counted = {"cuts": 0, "groups acknowledged": 0, "groups in doubt that were kept": 0, "lost": 0, "damaged": 0, "bits that differ": 0}
-    reference = Service(lambda model, id, position: None)
+    reference = Service(lambda model, ids, position: {})
     first = Group(0.0, [Event("create", "default", BYTES, pack(bk.Learner("square-function", loss="logistic", geometry="l2")), "")])
     written: list[Group] = []  # the truth: what was acknowledged, or found to have been written
     serial, pending = 0, None

@@ -180,7 +180,7 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
 
     store = Store(folder)
     whole = "SELECT seq, body FROM archive UNION SELECT seq, body FROM log ORDER BY seq"
-    straight, seqs = Service(lambda model, id, position: None), []
+    straight, seqs = Service(lambda model, ids, position: {}), []
     for seq, body in store._reading.execute(whole).fetchall():
         straight.apply(unsealed(body))
         seqs.append(seq)

@@ -144,3 +144,38 @@ def test_the_model_that_is_downloaded_predicts_the_same(logged):
     copy = unpack(model.download())
     assert copy.pending == 0 and model.learner.pending == 1
     assert copy.predict([1.0, 2.0]) == model.learner.predict([1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", ["l2", "adagrad", "auto"])
+def test_a_group_of_rounds_is_the_same_rounds_one_by_one(name, tmp_path):
+    whole, single = Logged(tmp_path / "whole"), Logged(tmp_path / "single")
+    made = LEARNERS[name]()
+    made._tickets.limit = 100
+    rows = [[float(k % 5), float(k % 3) - 1.0] for k in range(60)]
+    for logged in (whole, single):
+        logged.one(created(made))
+        logged.one(asked("learn", [{"x": [1.0, 2.0], "y": 1}, {"x": [0.0, 1.0], "y": 0}]))
+    for start in range(0, 60, 20):
+        plays = [asked("predict", {"x": x, "id": f"{start}-{k}"}) for k, x in enumerate(rows[start : start + 20])]
+        labels = [asked("label", {"id": f"{start}-{k}", "y": k % 2}) for k in range(20)]
+        mixed = [event for pair in zip(plays, labels) for event in pair]  # each label after its own prediction, as they may come
+        answers = whole.group(*mixed)
+        assert answers[::2] == [single.one(event) for event in plays]
+        assert answers[1::2] == [single.one(event) for event in labels]
+    one, other = (logged.service.models["default"].learner for logged in (whole, single))
+    assert one.rounds == other.rounds == 62 and one.cumulative_loss == pytest.approx(other.cumulative_loss, rel=1e-12)
+    assert one.predict([0.3, 0.7]) == other.predict([0.3, 0.7])
+
+
+def test_in_a_group_each_fares_by_itself(tmp_path):
+    logged = Logged(tmp_path)
+    logged.one(created(LEARNERS["l2"]()))
+    logged.one(asked("learn", [{"x": [1.0, 2.0], "y": 1}]))
+    before = logged.bits()
+    bad = [asked("predict", {"x": [1.0]}), asked("predict", {"x": [1e300, 1.0]}), asked("label", {"id": "nobody", "y": 1})]
+    assert [answer.status for answer in logged.group(*bad)] == [422, 422, 404]
+    assert logged.bits()[1:] == before[1:]
+    events = [asked("predict", {"x": [1.0, 3.0], "id": "a"}), bad[0], asked("predict", {"x": [1.0, 3.0], "id": "a"})]
+    events += [asked("predict", {"x": [2.0, 3.0], "id": "a"}), asked("label", {"id": "a", "y": 1}), asked("label", {"id": "a", "y": 0})]
+    assert [answer.status for answer in logged.group(*events)] == [200, 422, 200, 409, 200, 409]
+    assert logged.service.models["default"].learner.rounds == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,17 +41,19 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
+from burkholder.learning import together
+from burkholder.learning.protocol import Stretch, checked_weight
 from burkholder.learning.rounding import add
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.together import Plays, Together
 
 FORMAT = 5  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
-class Auto(OnlineLearner):
+class Auto(Together):
     """Online prediction without tuning: linear lanes in one pass, then trees, aggregated with a guarantee.
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
@@ -276,14 +278,46 @@ class Auto(OnlineLearner):
         The difference goes into both sums of losses; where it is positive, into what aggregating may have cost, so that
         every inequality about the lanes' losses stays true.
         """
-        now, unit, scalars = float(self._out[0]), self._loss_unit, self._scalars
-        then = [weight * losses.value(self.loss, shown, y) / unit for y in (label, learnt)]
-        paid = [weight * losses.value(self.loss, now, y) / unit for y in (label, learnt)]
+        now, unit = float(self._out[0]), self._loss_unit
+        then, paid = ([weight * losses.value(self.loss, yhat, y) / unit for y in (label, learnt)] for yhat in (shown, now))
+        self._shown_then(then, paid)
+
+    def _shown_then(self, then: Sequence[float], paid: Sequence[float]) -> None:
+        """Enter a late round's losses (of the label, and as it was learned): those of what was shown, in place of those paid."""
+        scalars = self._scalars
         add(scalars, LOSS, LOSS_REST, then[0] - paid[0])
         add(scalars, LEARNT_LOSS, LEARNT_REST, then[1] - paid[1])
         scalars[SURPRISE] += max(0.0, then[1] - paid[1])
         self._late += 1
         self._late_size += max(then) + max(paid)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether, with rows as they are, many labels are learned by one compiled loop.
+
+        Numbers are not: a late one is tamed by what was learned just before it.
+        """
+        return self.rows.kind == "vector" and self.plan.kinds[0] == LOGISTIC
+
+    def _plays(self, X: Any) -> Plays | None:
+        matrix = together.vectors(self.rows, X)
+        if matrix is None:
+            return None
+        shown = self._predict_many(self.reading.table(matrix)).tolist()
+        return together.rows_of(matrix), shown, shown
+
+    def _learn_late(self, plays: list[Played], y: Any, weights: NDArray[np.float64] | None) -> bool:
+        begins = self.rounds < START <= self.rounds + len(plays)  # the trees, and with them other sums of losses
+        table = together.again(self.rows, plays) if self.at_once and not begins else None
+        if table is None:
+            return False
+        targets, late = self._targets(y, table.rows), together.late(plays, self.rounds) > 0
+        now, _ = self._rounds_of(self.reading.checked(table), targets, weights)
+        shown, weight = np.array([play.memo for play in plays]), np.ones(len(late)) if weights is None else weights
+        then, paid = (weight * losses_of(self.loss, yhat, targets) / self._loss_unit for yhat in (shown, now))
+        for one, other in zip(then[late].tolist(), paid[late].tolist()):
+            self._shown_then((one, one), (other, other))
+        return True
 
     # --- many rows -------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Any:

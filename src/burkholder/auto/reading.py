@@ -52,14 +52,15 @@ class Reading:
     # --- many rows -----------------------------------------------------------------------------------------
     def table(self, X: Any) -> Table:
         """The rows of X in compressed form, every value checked."""
-        return self._checked(self.rows.table(X), "X")
+        return self.checked(self.rows.table(X), "X")
 
     def compressed(self, indptr: Any, indices: Any, values: Any) -> Table:
         """CSR arrays, every value checked."""
-        return self._checked(self.rows.compressed(indptr, indices, values), "values")
+        return self.checked(self.rows.compressed(indptr, indices, values), "values")
 
     @staticmethod
-    def _checked(table: Table, argument: str) -> Table:
+    def checked(table: Table, argument: str = "X") -> Table:
+        """The table, if every value in it can be learned from."""
         try:
             values = np.ascontiguousarray(table.values, np.float64)
         except (TypeError, ValueError):

@@ -59,17 +59,20 @@ class Confidence:
 
     def update(self, value: Any) -> None:
         """One value, or one a stream; NaN where a stream has none."""
-        x = self._checked(value)
+        known, guess = self._met(self._checked(value))
+        self.state[UP:] += wealth.bets(known, guess).reshape(-1, *known.shape)
+        if self.constant:
+            self._kept = self._narrowed()
+
+    def _met(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(the value, the guess it is met with), counted; where there is none, the guess itself."""
         n, total = self.state[COUNT], self.state[SUM] + self.state[SUM_REST]
         guess = np.clip((0.5 + total) / (n + 1.0), 0.0, 1.0)  # from the past alone, and within the range
         here = ~np.isnan(x)
-        known = np.where(here, x, guess)
-        self.state[UP:] += wealth.bets(known, guess).reshape(-1, *known.shape)
         self.state[COUNT] += here
         self._add(SUM, SUM_REST, np.where(here, x, 0.0))
         self._add(GUESS, GUESS_REST, np.where(here, guess, 0.0))
-        if self.constant:
-            self._kept = self._narrowed()
+        return np.where(here, x, guess), guess
 
     def run(self, values: Any) -> Sequence:
         """Every value in turn (rounds first), with the interval after each."""
@@ -79,9 +82,15 @@ class Confidence:
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             states = np.empty((SLOTS, len(block), *self.state.shape[1:]))
+            known, guess = np.empty((2, *states.shape[1:]))
             for t, row in enumerate(block):
-                self.update(row)
-                states[:, t] = self.state
+                known[t], guess[t] = self._met(row)
+                states[:UP, t] = self.state[:UP]
+            # what each atom gains, then added up one value after the other, as `update` does
+            states[UP:] = wealth.bets(known, guess).reshape(-1, *known.shape)
+            states[UP:, 0] += self.state[UP:]
+            np.add.accumulate(states[UP:], axis=1, out=states[UP:])
+            self.state[UP:] = states[UP:, -1]
             part = slice(start, start + len(block))
             low[part], high[part], mean[part] = self._ends(states)
         self.constant = constant
@@ -138,9 +147,7 @@ class Confidence:
             rows = list(np.array(values, dtype=float))
         except (TypeError, ValueError):
             raise BadInput("values", values, "give numbers, rounds first") from None
-        for t, row in enumerate(rows):
-            self._checked(row, f"values[{t}]")
-        return rows
+        return [self._checked(row, f"values[{t}]") for t, row in enumerate(rows)]
 
     # --- saved ---------------------------------------------------------------------------------------------------
     def state_dict(self) -> Any:

@@ -11,12 +11,13 @@ import numpy as np
 from burkholder import functions, losses
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
-from burkholder.learning import ledger
-from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weights
+from burkholder.learning import ledger, together
+from burkholder.learning.protocol import State, Stretch, checked_weights
 from burkholder.learning.regret import RegretCertificate, assumptions
 from burkholder.learning.rows import Row, Rows, Table
 from burkholder.learning.saved import learner_in, learner_out
 from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.together import Plays, Together
 from burkholder.losses.batch import labels, values
 from burkholder.rounds.choice import state_for
 from burkholder.rounds.dicts import NamedRow
@@ -25,7 +26,7 @@ from burkholder.rounds.state import LinearState
 from burkholder.strategies import choose
 
 
-class Learner(OnlineLearner):
+class Learner(Together):
     """A Burkholder function, a loss, and the state that links them.
 
     `bound` is B: predictions are clipped to [-B, B]. `strategy` overrides the cheapest valid one. L (and the
@@ -146,6 +147,31 @@ class Learner(OnlineLearner):
         self.ledger[:] = book
         self.rows.keep_row(row, new)
         self._forget_names(new)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether, with rows as they are, many labels are learned by one compiled loop."""
+        return self.rows.kind == "vector" and bool(self.loss.compiled) and isinstance(self.state, LinearState)
+
+    def _plays(self, X: Any) -> Plays | None:
+        matrix = together.vectors(self.rows, X) if self.features is None and isinstance(self.state, LinearState) else None
+        if matrix is None:
+            return None
+        raw = self.state.plays(self.rows.table(matrix), self.loss, math.inf, self.ledger)
+        shown = np.clip(raw, -self.bound, self.bound).tolist()
+        return together.rows_of(matrix), shown, [(one, 0.0) for one in raw.tolist()]
+
+    def _learn_late(self, plays: list[Any], y: Any, weights: np.ndarray | None) -> bool:
+        table = together.again(self.rows, plays) if self.at_once else None
+        if table is None:
+            return False
+        late = together.late(plays, self.rounds)
+        raw = np.array([play.memo[0] for play in plays])
+        self.state.settle(table, raw, self._targets(y, table.rows), weights, self.loss, self.bound, self.ledger)
+        self.ledger[ledger.DELAYED] += float(np.count_nonzero(late > 0))
+        self.rows.keep(table.kind, table.length, ())
+        self._forget_names()
+        return True
 
     def _forget_names(self, new: tuple[Any, ...] = ()) -> None:
         """No compiled rounds on dicts where rows have no names, or a name that came to them has code of its own."""

@@ -57,9 +57,9 @@ class Tickets(Generic[P]):
     def __len__(self) -> int:
         return len(self.waiting)
 
-    def check_room(self) -> None:
-        """Refuse a play that would be one too many."""
-        if len(self.waiting) >= self.limit:
+    def check_room(self, plays: int = 1) -> None:
+        """Refuse a play, or several, that would be too many."""
+        if len(self.waiting) + plays > self.limit:
             raise BadInput("max_pending", self.limit, "so many plays wait for their labels: reveal or forget some first")
 
     def issue(self, play: P) -> int:

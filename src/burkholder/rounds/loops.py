@@ -169,6 +169,33 @@ def stream(desk, rows, first):
 
 
 @lean
+def stream_late(desk, rows, first):
+    """`stream` for rows that were played before: `out` holds the raw predictions of then, and ŷ afterwards."""
+    scalars, scratch = desk.scalars, desk.scratch
+    indptr, y, weight = rows.indptr, rows.y, rows.weight
+    scalars[CODE] = FINE
+    last = weight.size - 1
+    for row in range(first, y.size):
+        here = rows.indices[indptr[row] : indptr[row + 1]]
+        x = rows.values[indptr[row] : indptr[row + 1]]
+        target, w = y[row], weight[min(row, last)]
+        if here.size > scratch.shape[1] or not (abs(target) <= LARGEST and 0.0 <= w <= LARGEST):
+            wide = here.size > scratch.shape[1]
+            scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
+            return row
+        here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+        if scalars[CODE] != FINE:
+            return row
+        seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
+        yhat, delta = _settled(desk, x, rows.out[row], target, w, seen[3])
+        if scalars[CODE] != FINE:
+            return row
+        _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+        rows.out[row] = yhat
+    return y.size
+
+
+@lean
 def stream_plays(desk, rows, first):
     """The prediction for rows first, first+1, …, as `stream` would make it; nothing is learned."""
     desk.scalars[CODE] = FINE

@@ -228,6 +228,12 @@ class LinearState:
         """Every row in turn: play, settle, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
         return streams.run(self, table, y, weight, loss, float(bound), ledger)
 
+    def settle(
+        self, table: Table, raw: np.ndarray, y: np.ndarray, weight: np.ndarray | None, loss: Any, bound: float, ledger: np.ndarray
+    ) -> np.ndarray:
+        """Every row in turn: settle what was played then, raw, and learn. As `run` otherwise."""
+        return streams.settle(self, table, raw, y, weight, loss, float(bound), ledger)
+
     def plays(self, table: Table, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
         """The prediction for every row; ζ stays as it is."""
         return streams.plays(self, table, loss, float(bound), ledger)

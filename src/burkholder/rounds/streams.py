@@ -27,24 +27,43 @@ def run(
     state: LinearState, table: Table, y: ArrayLike, weight: ArrayLike | None, loss: Any, bound: float, ledger: np.ndarray
 ) -> np.ndarray:
     """Every row in turn: play, settle, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
-    y = np.ascontiguousarray(y, dtype=float)
-    weight = np.ascontiguousarray(1.0 if weight is None else weight, dtype=float).reshape(-1)
-    indptr, indices, values = compressed(table)
+    y, weight = _given(y, weight)
+    rows = compressed(table)
     if not loss.compiled:
-        return _run_slowly(state, (indptr, indices, values), y, weight, loss, bound, ledger)
+        return _run_slowly(state, rows, y, weight, loss, bound, ledger)
+    return _learned(state, loops.stream, rows, np.empty(y.size), y, weight, loss, bound, ledger)
+
+
+def settle(
+    state: LinearState, table: Table, raw: np.ndarray, y: ArrayLike, weight: ArrayLike | None, loss: Any, bound: float, ledger: np.ndarray
+) -> np.ndarray:
+    """Every row in turn: settle what was played then, learn. Returns ŷ; bad input leaves ζ and the ledger as they were."""
+    y, weight = _given(y, weight)
+    return _learned(state, loops.stream_late, compressed(table), np.array(raw, dtype=float), y, weight, loss, bound, ledger)
+
+
+def _given(y: ArrayLike, weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(y, dtype=float), np.ascontiguousarray(1.0 if weight is None else weight, dtype=float).reshape(-1)
+
+
+def _learned(
+    state: LinearState,
+    loop: Any,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    out: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    loss: Any,
+    bound: float,
+    ledger: np.ndarray,
+) -> np.ndarray:
+    indptr, indices, values = rows
     touched = slice(int(indptr[0]), int(indptr[-1]))
     short = touched.stop - touched.start < _LONG * state.capacity
     fine = short and certainly(state, indptr, indices[touched], values[touched], y, weight, loss, bound)
     undo = None if fine else keep(state, ledger, indices[touched] if short else None)
     try:
-        return _walk(
-            state,
-            loops.stream,
-            loops.Stream(indptr, indices, values, y, weight, np.empty(y.size), *room(state, indices, values)),
-            loss,
-            bound,
-            ledger,
-        )
+        return _walk(state, loop, loops.Stream(indptr, indices, values, y, weight, out, *room(state, indices, values)), loss, bound, ledger)
     except BadInput:
         if undo is not None:
             undo()
@@ -63,7 +82,7 @@ def plays(state: LinearState, table: Table, loss: Any, bound: float, ledger: np.
 
 def _walk(state: LinearState, loop: Any, rows: loops.Stream, loss: Any, bound: float, ledger: np.ndarray) -> np.ndarray:
     """Through all rows, making room wherever the loop asks for it."""
-    row, learning = 0, loop is loops.stream
+    row, learning = 0, loop is not loops.stream_plays
     kinds = tuple((array.dtype.char, array.flags.writeable, array.flags.aligned) for array in rows[:5])
     if not learning and rows.indices.size and int(rows.indices[rows.indptr[0] : rows.indptr[-1]].max(initial=0)) >= state.capacity:
         rows = known_only(state, rows, state.capacity)  # a coordinate never seen contributes nothing, and predicting makes no room

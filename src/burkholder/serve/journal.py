@@ -7,6 +7,7 @@ something in it is told so, and the models are as if it had never come.
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from burkholder.serve.service import Service
 from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
 
 FRESH = 512  # rounds that are over, kept in memory before they go to the store
+MANY = 16 * FRESH  # the same while a log is replayed: nobody waits for an answer meanwhile
 Report = Callable[..., None]
 
 
@@ -59,17 +61,21 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
     service = Service(store.find)
     service.restore(store.snapshot())
     events = 0
-    for seq, body in store.log(service.position):
-        if seq != service.position + 1:
-            raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
-        group = unsealed(body)
-        service.apply(group)
-        events += len(group.events)
-        if len(service.fresh) >= FRESH:
-            rows = service.finished()
-            store.write(rows, None)
-            service.stored(rows)
-            progress(events)
+    gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
+    try:
+        for seq, body in store.log(service.position):
+            if seq != service.position + 1:
+                raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
+            group = unsealed(body)
+            service.apply(group)
+            events += len(group.events)
+            if len(service.fresh) >= MANY:
+                rows = service.finished()
+                store.write(rows, None)
+                service.stored(rows)
+                progress(events)
+    finally:
+        gc.enable()
     return service
 
 

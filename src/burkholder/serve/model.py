@@ -77,6 +77,28 @@ class Model:
         self.tally.count(waiting.prediction, label, weight, learner.cumulative_loss - before)
         return Over(waiting.prediction, waiting.digest, label, weight)
 
+    def play_many(self, ids: list[str], rows: Any, digests: list[int], moment: float) -> list[Waiting]:
+        """`play` for many rows at once, all or none."""
+        tickets = self.learner.play_many(rows)  # type: ignore[attr-defined]
+        played = [Waiting(ticket.id, plain(ticket.prediction), digest, moment) for ticket, digest in zip(tickets, digests)]
+        self.waiting.update(zip(ids, played))
+        return played
+
+    def reveal_many(self, ids: list[str], labels: list[Any], weights: list[Any]) -> list[Over]:
+        """`reveal` for many rounds at once, all or none."""
+        played = [self.waiting[id] for id in ids]
+        before = self.learner.cumulative_loss
+        self.learner.reveal_many([waiting.ticket for waiting in played], labels, weights)  # type: ignore[attr-defined]
+        for id in ids:
+            del self.waiting[id]
+        self.tally.count_many([waiting.prediction for waiting in played], labels, weights, self.learner.cumulative_loss - before)
+        return [Over(waiting.prediction, waiting.digest, label, weight) for waiting, label, weight in zip(played, labels, weights)]
+
+    @property
+    def together(self) -> bool:
+        """Whether many rounds are played, and many labels learned, by one compiled loop."""
+        return bool(getattr(self.learner, "at_once", False))
+
     def forget(self, id: str) -> Over:
         """Wait no more for that label."""
         waiting = self.waiting.pop(id)

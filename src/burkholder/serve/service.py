@@ -7,6 +7,8 @@ models, the same predictions and the same refusals, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count, islice
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -15,12 +17,14 @@ from burkholder import losses
 from burkholder.errors import BadInput, BurkholderError
 from burkholder.serve import wire
 from burkholder.serve.answers import Answer, Learned, Problem, Progress, Refused, gathered, problem, refusal
+from burkholder.serve.blocks import TOGETHER, blocks
 from burkholder.serve.comparing import Comparison
 from burkholder.serve.events import Event, Group
 from burkholder.serve.model import Model, Over, servable
 from burkholder.serve.store import Closed, Snapshot
 
-Find = Callable[[int, str, int], bytes | None]
+Find = Callable[[int, list[str], int], dict[str, bytes]]
+_LABELS, _WEIGHTS = attrgetter("labels"), attrgetter("weights")
 OURS = "#"  # ids that begin so are given by the service
 
 
@@ -43,9 +47,32 @@ class Service:
         """The next group of the log, event by event; an answer to each. Requests may have been read already."""
         self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `over`
         self.moment = group.moment
-        answers = [self._one(event, request) for event, request in zip(group.events, requests or [None] * len(group.events))]
+        events, given = group.events, requests or [None] * len(group.events)
+        answers: list[Any] = [None] * len(events)
+        for places in blocks(events):
+            found = self._block([events[k] for k in places], [given[k] for k in places])
+            for k, answer in zip(places, found):
+                answers[k] = answer
         self._known = self.position
         return answers
+
+    def _block(self, events: list[Event], given: list[Any]) -> list[Answer]:
+        """Events of one verb and model: all their rounds at once where that can be, else one event after the other."""
+        verb, model = events[0].verb, self.models.get(events[0].model)
+        if verb in TOGETHER and model is not None and model.together and not self.shadows(model.name):
+            try:
+                given = [request or wire.read(event) for event, request in zip(events, given)]
+                items = getattr(self, f"_{verb}_many")(model, given)
+            except BadInput:
+                items = None  # one of them is to be refused: nothing was done, each fares by itself
+            except Exception as error:
+                self._fault(events[0], error)
+                items = None
+            if items is not None:
+                rest = iter(items)
+                parts = [list(islice(rest, request.size)) for request in given]
+                return [_single(part[0]) if request.single else gathered(part) for request, part in zip(given, parts)]
+        return [self._one(event, request) for event, request in zip(events, given)]
 
     def _one(self, event: Event, request: wire.Request | None) -> Answer:
         try:
@@ -61,20 +88,19 @@ class Service:
         except BurkholderError as error:
             return refusal(Refused(422, "body", event.verb, str(error)))
         except Exception as error:  # a fault of ours: the event stands in the log, and fares the same on every replay
-            self.faults.append(f"{event.verb} {event.model}: {type(error).__name__}: {error}")
+            self._fault(event, error)
             return refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
 
+    def _fault(self, event: Event, error: Exception) -> None:
+        self.faults.append(f"{event.verb} {event.model}: {type(error).__name__}: {error}")
+
     def glance(self, event: Event, request: wire.Request) -> Answer | None:
-        """An answer that needs no event, because nothing would change: None where something might."""
+        """The answer to a label that nothing waits for, which needs no event; None where something might change."""
         try:
             model = self.model(event.model)
-            if request.single and event.verb != "learn" and request.ids[0] is not None and request.ids[0] not in model.waiting:
-                over = self.over(model, request.ids[0])
-                if event.verb == "label":
-                    return Answer(200, self._label_again(model, request.ids[0], over, request.labels[0], request.weights[0]))
-                if over is not None:
-                    digest = wire.digest(request.rows[0])
-                    return Answer(200, self._predict_again(model, request.ids[0], over.prediction, over.digest, digest))
+            if event.verb == "label" and request.single and request.ids[0] not in model.waiting:
+                id = str(request.ids[0])
+                return Answer(200, self._label_again(model, id, self.over(model, id), request.labels[0], request.weights[0]))
         except Refused as error:
             return refusal(error)
         return None
@@ -83,6 +109,20 @@ class Service:
     def _predict(self, model: Model, event: Event, request: wire.Request) -> Answer:
         items = [self._predict_one(model, id, row) for id, row in zip(request.ids, request.rows)]
         return _single(items[0]) if request.single else gathered(items)
+
+    def _predict_many(self, model: Model, requests: list[wire.Request]) -> list[Any] | None:
+        """The rounds of all these requests; None where one of them is no new round."""
+        given = [id for request in requests for id in request.ids]
+        named = [id for id in given if id is not None]
+        known = len(set(named)) < len(named) or any(not id or id.startswith(OURS) or id in model.waiting for id in named)
+        if known or len(given) < 2 or self.overs(model, named):
+            return None
+        rows = requests[0].rows if len(requests) == 1 else [row for request in requests for row in request.rows]
+        serials = count(model.serial + 1)
+        ids = [f"{OURS}{next(serials)}" if id is None else id for id in given]
+        played = model.play_many(ids, rows, [wire.digest(row) for row in rows], self.moment)
+        model.serial += len(given) - len(named)
+        return [model.answer(id, waiting.prediction) for id, waiting in zip(ids, played)]
 
     def _predict_one(self, model: Model, given: str | None, row: Any) -> Any:
         try:
@@ -114,6 +154,17 @@ class Service:
     def _label(self, model: Model, event: Event, request: wire.Request) -> Answer:
         items = [self._label_one(model, *item) for item in zip(request.ids, request.labels, request.weights)]
         return _single(items[0]) if request.single else gathered(items)
+
+    def _label_many(self, model: Model, requests: list[wire.Request]) -> list[Any] | None:
+        """The labels of all these requests; None where one of them is no number, or its round does not wait."""
+        ids = [id for request in requests for id in request.ids]
+        labels, weights = ([value for request in requests for value in part(request)] for part in (_LABELS, _WEIGHTS))
+        plain = all(type(value) is float for value in labels) and all(type(value) is float for value in weights)
+        if not plain or len(ids) < 2 or len(set(ids)) < len(ids) or not all(id in model.waiting for id in ids):
+            return None
+        for id, over in zip(ids, model.reveal_many(ids, labels, weights)):  # type: ignore[arg-type]
+            self._close(model, str(id), over)
+        return [Learned(str(id)) for id in ids]
 
     def _label_one(self, model: Model, id: Any, label: Any, weight: Any) -> Any:
         try:
@@ -173,7 +224,7 @@ class Service:
 
     def _forget(self, event: Event) -> Answer:
         """Wait no more for labels of predictions made before a moment."""
-        before, count = msgspec.json.decode(event.body, type=float), 0
+        before, forgotten = msgspec.json.decode(event.body, type=float), 0
         for model in self.models.values():
             while model.waiting:
                 id, waiting = next(iter(model.waiting.items()))  # the oldest come first
@@ -182,8 +233,8 @@ class Service:
                 over = model.forget(id)
                 if not model.shadow_of:
                     self._close(model, id, over)
-                count += 1
-        return Answer(200, count)
+                forgotten += 1
+        return Answer(200, forgotten)
 
     # --- models --------------------------------------------------------------------------------------------------
     def model(self, name: str) -> Model:
@@ -221,11 +272,13 @@ class Service:
     # --- rounds that are over ------------------------------------------------------------------------------------
     def over(self, model: Model, id: str) -> Over | None:
         """A round that is over, if there is one of that id."""
-        found = self.fresh.get((model.number, id))
-        if found is not None:
-            return found
-        body = self._find(model.number, id, self._known)
-        return None if body is None else Over(*msgspec.msgpack.decode(body))
+        return self.overs(model, [id]).get(id)
+
+    def overs(self, model: Model, ids: list[str]) -> dict[str, Over]:
+        """Those of these rounds that are over."""
+        fresh = {id: over for id in ids if (over := self.fresh.get((model.number, id))) is not None}
+        stored = self._find(model.number, [id for id in ids if id not in fresh], self._known)
+        return fresh | {id: Over(*msgspec.msgpack.decode(body)) for id, body in stored.items()}
 
     def _close(self, model: Model, id: str, over: Over) -> None:
         self.fresh[model.number, id] = over

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ TABLES = (
 )
 CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 MOVE = 8 << 20  # bytes in the write-ahead file before they are moved
+ASKED = 500  # ids of one query: every SQLite takes so many
 APPEND = "INSERT INTO log (seq, body) VALUES (?, ?)"
 
 
@@ -100,7 +101,7 @@ class Store:
         writing.execute(f"PRAGMA user_version = {SCHEMA}")
 
     # --- writing -------------------------------------------------------------------------------------------------
-    def append(self, seq: int, body: bytes, closed: Iterable[Closed] = (), snapshot: Snapshot | None = None) -> None:
+    def append(self, seq: int, body: bytes, closed: Sequence[Closed] = (), snapshot: Snapshot | None = None) -> None:
         """Put a group at the end of the log; when this returns it is on disk. With it, what else there is to write.
 
         One statement is one transaction: most groups cost a single call, which leaves the interpreter to others meanwhile.
@@ -112,23 +113,24 @@ class Store:
                 self._together(seq, body, closed, snapshot)
         except Exception as error:
             raise StoreFailed(str(error)) from None
-        self._unwritten += len(body)
+        self._unwritten += len(body) + sum(len(row.body) for row in closed)
         try:
             self._move()
         except Exception:  # the group is on disk all the same; what was not moved now is moved another time
             pass
 
-    def _together(self, seq: int, body: bytes, closed: Iterable[Closed], snapshot: Snapshot | None) -> None:
+    def _together(self, seq: int, body: bytes, closed: Sequence[Closed], snapshot: Snapshot | None) -> None:
         writing = self._writing
         writing.execute("BEGIN IMMEDIATE")
         try:
             if body:
                 writing.execute(APPEND, (seq, body))
-            writing.executemany("INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES (?, ?, ?, ?)", closed)
+            rows = sorted(closed)  # neighbours in the table are written together
+            writing.executemany("INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES (?, ?, ?, ?)", rows)
             if snapshot is not None:
                 writing.execute("DELETE FROM snapshot")
-                rows = [(part, snapshot.seq, data) for part, data in enumerate(snapshot.parts)]
-                writing.executemany("INSERT INTO snapshot (part, seq, body) VALUES (?, ?, ?)", rows)
+                parts = [(part, snapshot.seq, data) for part, data in enumerate(snapshot.parts)]
+                writing.executemany("INSERT INTO snapshot (part, seq, body) VALUES (?, ?, ?)", parts)
                 writing.execute("DELETE FROM log WHERE seq <= ?", (snapshot.seq,))
             writing.execute("COMMIT")
         except BaseException:
@@ -138,7 +140,7 @@ class Store:
                 pass
             raise
 
-    def write(self, closed: Iterable[Closed], snapshot: Snapshot | None) -> None:
+    def write(self, closed: Sequence[Closed], snapshot: Snapshot | None) -> None:
         """What there is to write without a group."""
         if closed or snapshot is not None:
             self.append(0, b"", closed, snapshot)
@@ -165,11 +167,15 @@ class Store:
             pass
 
     # --- reading -------------------------------------------------------------------------------------------------
-    def find(self, model: int, id: str, position: int) -> bytes | None:
-        """A round that was over after the events up to `position`; what was written later is not there yet."""
-        query = "SELECT body FROM closed WHERE model = ? AND id = ? AND seq <= ?"
-        found = self._reading.execute(query, (model, id, position)).fetchall()
-        return found[0][0] if found else None
+    def find(self, model: int, ids: Sequence[str], position: int) -> dict[str, bytes]:
+        """Those of these rounds that were over after the events up to `position`; what was written later is not there yet."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(ids), ASKED):
+            some = ids[start : start + ASKED]
+            places = ",".join("?" * len(some))
+            query = f"SELECT id, body FROM closed WHERE model = ? AND seq <= ? AND id IN ({places})"
+            found.update(self._reading.execute(query, (model, position, *some)).fetchall())
+        return found
 
     def snapshot(self) -> Snapshot:
         """The last one; before the first: nothing, at 0."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from burkholder.errors import BadInput
+from burkholder.losses import Logistic, probability
 
+_LOGISTIC = Logistic()
 BINS = 10
 MEMORY = 0.999  # of the recent loss: about a thousand rounds
 
@@ -36,9 +38,7 @@ class Tally:
             self.inside += bool(prediction[0] <= float(label) <= prediction[1])
 
     def _calibrate(self, prediction: float, label: Any) -> None:
-        from burkholder.losses import Logistic, probability
-
-        p = probability(Logistic(), prediction)
+        p = probability(_LOGISTIC, prediction)
         bin = self.bins[min(int(p * BINS), BINS - 1)]
         bin[0] += p
         bin[1] += float(label) == 1.0

@@ -85,15 +85,25 @@ def read(event: Event) -> Request:
             said = _lines[event.verb].decode_lines(event.body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as error:
         raise Malformed("body", event.body[:60].decode(errors="replace"), str(error)) from None
-    single = type(said) is not list
-    items = [said] if single else said
-    ids = [] if event.verb == "learn" else [None if item.id is None else str(item.id) for item in items]
-    if event.verb == "label":
-        return Request(single, ids, (), [item.y for item in items], [item.weight for item in items])
-    rows = [_row(item.x) for item in items]
+    if type(said) is not list:
+        return _single(event.verb, said)
+    if event.verb == "learn":
+        ids: list[str | None] = [None] * len(said)
+    else:
+        ids = [None if item.id is None else str(item.id) for item in said]
+    rows = () if event.verb == "label" else [_row(item.x) for item in said]
     if event.verb == "predict":
-        return Request(single, ids, rows)
-    return Request(single, [None] * len(rows), rows, [item.y for item in items], [item.weight for item in items])
+        return Request(False, ids, rows)
+    return Request(False, ids, rows, [item.y for item in said], [item.weight for item in said])
+
+
+def _single(verb: str, item: Any) -> Request:
+    """What one object asks for: most bodies are no more."""
+    if verb == "label":
+        return Request(True, [str(item.id)], (), [item.y], [item.weight])
+    if verb == "predict":
+        return Request(True, [None if item.id is None else str(item.id)], [_row(item.x)])
+    return Request(True, [None], [_row(item.x)], [item.y], [item.weight])
 
 
 def _row(x: Any) -> Any:
