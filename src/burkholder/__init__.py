@@ -32,6 +32,7 @@ _PUBLIC: dict[str, str] = {
     "Found": "discovery.result",
     "GradientMixture": "functions",
     "Guarantee": "learning.certificate",
+    "Inequality": "lab.inequality",
     "Intervals": "intervals.learner",
     "Keyed": "keyed.learner",
     "Learner": "learning.learner",
@@ -140,6 +141,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.intervals.sets import PredictionSets as PredictionSets
     from burkholder.keyed.learner import Keyed as Keyed
     from burkholder.lab.inequalities import inequality as inequality
+    from burkholder.lab.inequality import Inequality as Inequality
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight
     from burkholder.lab.optimal import equivalence as equivalence

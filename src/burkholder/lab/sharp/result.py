@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy.optimize import linprog
 
 from ...errors import BadInput
+from ..inequality import Inequality
 from . import chains, lower_walks, one_sided, upper_moves, upper_square
 from .ends import LowerEnd, UpperEnd, shown_above, shown_below
+from .own import OwnConstant, own
 from .problems import Problem, find
 from .program import Solution, solve
 
@@ -162,7 +164,11 @@ def _one_sided(problem: Problem, began: float) -> SharpConstant:
     )
 
 
-def sharp(name: str, martingale: str | None = None, p: float | None = None) -> SharpConstant:
+@overload
+def sharp(name: Inequality) -> OwnConstant: ...
+@overload
+def sharp(name: str, martingale: str | None = None, p: float | None = None) -> SharpConstant: ...
+def sharp(name: str | Inequality, martingale: str | None = None, p: float | None = None) -> SharpConstant | OwnConstant:
     """The best constant of an inequality, with a certified two-sided bracket.
 
     A linear program says where to look; a member of a family of functions, derived by hand, is then proved at its
@@ -171,9 +177,19 @@ def sharp(name: str, martingale: str | None = None, p: float | None = None) -> S
     >>> found = sharp("square-function", martingale="dyadic")
     >>> found.lower < found.constant <= found.upper, round(found.constant, 4)
     (True, 1.3069)
+
+    An `Inequality` of one's own gets an estimate, and an upper end with a certificate where a polynomial proves one.
+
+    >>> mine = sharp(Inequality({"x": "x + a", "s": "s + a**2"}, "general", left="x**2*s", right="C*s**2"))
+    >>> mine.exact, abs(mine.estimate - 9) < 0.01
+    (Fraction(9, 1), True)
     """
+    if isinstance(name, Inequality):
+        if martingale is not None or p is not None:
+            raise BadInput("martingale", (martingale, p), "an Inequality says these itself")
+        return own(name)
     if not isinstance(name, str):
-        raise BadInput("name", name, "give the name of an inequality; sharp.names() lists them")
+        raise BadInput("name", name, "give the name of an inequality (sharp.names() lists them) or an Inequality")
     problem = find(name, martingale, p)
     began = time.perf_counter()
     if problem.moves == "one-sided":

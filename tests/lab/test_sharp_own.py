@@ -1,0 +1,140 @@
+"""Inequalities of one's own: the language, the estimate, the proved upper end, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+from burkholder import Inequality, sharp
+from burkholder.checker import verify
+from burkholder.errors import BadInput
+from burkholder.lab.sharp import problems
+
+pytest.importorskip("flint")
+
+SQUARE = {"x": "x + a", "s": "s + a**2"}
+PAIR = {"x": "x + a", "y": "y + k*a"}
+
+# (state, moves, left, right, the least C by theory); E f²S² from Cauchy and Schwarz, p − 1 and Hermite zeros from the literature
+ROWS = [
+    (SQUARE, "general", "s**2", "C*x**4", 3 + 2 * math.sqrt(2)),
+    (SQUARE, "general", "x**4", "C*s**2", 81.0),
+    (SQUARE, "general", "x**2", "C*s", 1.0),
+    (SQUARE, "rademacher", "x**4", "C*s**2", (3 + math.sqrt(6)) ** 2),
+    (SQUARE, "rademacher", "s**2", "C*x**4", (3 - math.sqrt(6)) ** -2),
+    (SQUARE, "general", "x**2*s", "C*x**4", 1 + math.sqrt(2)),
+    (SQUARE, "rademacher", "x**2*s", "C*s**2", 3 + math.sqrt(6)),
+    (PAIR, "transform", "y**4", "C*x**4", 81.0),
+]
+
+
+@pytest.mark.parametrize(("state", "moves", "left", "right", "least"), ROWS)
+def test_upper_end_is_proved_near_the_least_constant(state, moves, left, right, least) -> None:
+    found = sharp(Inequality(state, moves, left, right))
+    assert found.proved and Fraction(found.upper) >= found.exact
+    assert least * (1 - 1e-12) <= found.upper <= least * (1 + 1e-5)
+    assert abs(found.estimate / least - 1) < 1e-3
+    assert str(found.exact) in verify(json.loads(json.dumps(dict(found.found.certificate.data))))
+
+
+def test_the_answer_is_a_file_the_checker_reads(tmp_path) -> None:
+    found = sharp(Inequality(SQUARE, "general", "s**2", "C*x**4"))
+    path = found.save(tmp_path / "mine.json")
+    data = json.loads(path.read_text())
+    assert f"C = {found.exact}" in verify(data)
+    assert "s**2" in verify(data) and "any law with mean 0" in verify(data)
+
+
+@pytest.mark.parametrize(
+    ("moves", "left", "right", "least"),
+    [
+        ("rademacher", "abs(x)", "C*sqrt(s)", 1.3069297),
+        ("rademacher", "abs(x)**3", "C*s**1.5", 3**1.5),
+        ("general", "abs(x)", "C*sqrt(s)", 2.0),
+    ],
+)
+def test_without_polynomials_there_is_an_estimate_and_no_claim(moves, left, right, least) -> None:
+    found = sharp(Inequality(SQUARE, moves, left, right))
+    assert not found.proved and found.upper is None and "no upper end is proved" in found.why
+    assert abs(found.estimate / least - 1) < 2e-3
+    with pytest.raises(BadInput, match="no certificate"):
+        found.save("nowhere.json")
+
+
+def test_nothing_known_is_used(monkeypatch) -> None:
+    """Known constants and hand-made families changed: the answer to a problem of one's own is the same."""
+    from burkholder.discovery import catalogue
+    from burkholder.lab.sharp import chains, lower_walks, result, upper_moves, upper_square
+
+    mine = Inequality(SQUARE, "general", "s**2", "C*x**4")
+    before = sharp(mine)
+
+    def lie(*_: object, **__: object) -> None:
+        raise AssertionError("a hand-made family was asked")
+
+    for module in (chains, lower_walks, upper_moves, upper_square):
+        for name in [
+            name
+            for name in vars(module)
+            if callable(getattr(module, name)) and getattr(getattr(module, name), "__module__", "") == module.__name__
+        ]:
+            monkeypatch.setattr(module, name, lie)
+    monkeypatch.setattr(problems, "_problems", lie)
+    monkeypatch.setattr(result, "solve", lie)
+    monkeypatch.setattr(catalogue, "square_function", lie)
+    after = sharp(mine)
+    assert (after.exact, after.estimate, after.found.certificate) == (before.exact, before.estimate, before.found.certificate)
+
+
+def test_homogeneity_is_found() -> None:
+    mine = Inequality({"x": "x + a", "s": "s + a**2", "q": "q + a**4"}, "general", "x**4", "C*(s**2 + q)")
+    assert mine.weights == {"x": 1, "s": 2, "q": 4} and mine.degree == 4
+    assert Inequality(SQUARE, "general", "x**4", "C*s").degree is None
+    assert Inequality(SQUARE, "general", "abs(x)**3", "C*sqrt(s)*x**2").degree == 3
+
+
+def test_a_third_coordinate_is_proved_without_an_estimate() -> None:
+    found = sharp(Inequality({"x": "x + a", "s": "s + a**2", "q": "q + a**4"}, "rademacher", "x**4", "C*s**2 - 2*q"))
+    assert found.estimate is None and "two coordinates" in found.why
+    least = (3 + math.sqrt(6)) ** 2  # steps without limit have q = 0: nothing below this can do, and with q it still does
+    assert found.proved and least <= found.upper <= least * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"moves": "sideways"}, "general"),
+        ({"state": {}}, "coordinates"),
+        ({"state": {"x": "x + a", "e1": "e1 + a**2"}}, "begin with e"),
+        ({"state": {"x": "x + a", "C": "C + a**2"}}, "C the constant"),
+        ({"state": {"x": "x + a", "s": "s + x*a"}}, "not x"),
+        ({"state": {"x": "2*x + a", "s": "s + a**2"}}, "polynomial in the jump"),
+        ({"state": {"x": "x + a", "s": "max(s, a)"}}, "polynomials in the jump"),
+        ({"left": "z**2"}, "z is no coordinate"),
+        ({"left": "C*s**2"}, "right side"),
+        ({"right": "x**4"}, "right side"),
+        ({"right": "C**2*x**4"}, "linearly"),
+        ({"right": "-C*x**4"}, "larger"),
+        ({"right": "C*x**4/(x - x)"}, "linearly"),
+        ({"left": "__import__('os')"}, "abs, sqrt"),
+        ({"left": "x.real"}, "abs, sqrt"),
+        ({"left": "x**9999999"}, "powers"),
+        ({"left": "x**x"}, "powers"),
+        ({"left": "(" * 300 + "x" + ")" * 300}, "formula|nested"),
+        ({"left": "+".join(["x"] * 1000)}, "too long"),
+        ({"left": "x" * 5000}, "plain characters"),
+        ({"left": 3}, "formula"),
+        ({"left": "1e300*x"}, "abs, sqrt|numbers"),
+    ],
+)
+def test_bad_problems_are_refused_with_a_reason(change, match) -> None:
+    with pytest.raises(BadInput, match=match):
+        Inequality(**{"state": SQUARE, "moves": "general", "left": "s**2", "right": "C*x**4"} | change)
+
+
+def test_a_name_takes_no_inequality_options() -> None:
+    with pytest.raises(BadInput, match="says these itself"):
+        sharp(Inequality(SQUARE, "general", "s**2", "C*x**4"), p=4)  # type: ignore[call-overload]
