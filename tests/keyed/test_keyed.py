@@ -102,3 +102,34 @@ def test_a_bad_row_anywhere_leaves_every_key_as_it_was() -> None:
         assert (repr(header), {name: array.tobytes() for name, array in arrays.items()}) == before
     with pytest.raises(BadInput, match="no row had this key"):
         shops.certificate("new")
+
+
+def test_a_late_label_that_the_helper_refuses_leaves_the_key_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key's own learner has learned by then: it is put back, and the play still waits."""
+    keys, X, y = stream(12)
+    shops = bk.Keyed(MAKERS["adagrad"]())
+    shops.run(list(zip(keys, X)), y)
+    ticket = shops.play((keys[0], X[0]))
+    before = repr(shops.state_dict()[0]), bits(shops)
+    assert shops.help is not None
+
+    def refuse(*_: Any) -> None:
+        raise BadInput("y", 0.5, "not this one")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shops.help, "reveal", refuse)
+        with pytest.raises(BadInput, match="not this one"):
+            shops.reveal(ticket.id, 0.5)
+    assert (repr(shops.state_dict()[0]), bits(shops)) == before and shops.pending == 1
+    shops.reveal(ticket.id, 0.5)
+    assert shops.rounds == 13 and shops.pending == 0
+
+
+def test_a_key_may_have_a_learner_of_ratings() -> None:
+    shops = bk.Keyed(bk.MatrixCompletion(), pooled=False)
+    alone = bk.MatrixCompletion()
+    for t in range(6):
+        shops.update(("north", (f"u{t % 2}", t % 3)), 1.0 + t % 5)
+        alone.update(f"u{t % 2}", t % 3, 1.0 + t % 5)
+    assert shops.predict(("north", ("u1", 2))) == alone.predict("u1", 2)
+    assert shops.certificate("north").to_dict() == alone.certificate().to_dict()

@@ -194,6 +194,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("dense: not the features that are counted as dense", _dense),
             ("weight: they add up to nothing, or to more than 1", _shares),
             ("stat: heights that are not 1 over their inverses", _heights),
+            ("full_u: steps along features that were not seen", lambda a: not a["full_u"][..., _features(a) :].any()),
             ("full_variance: not the diagonal of the covariance", _variances),
             ("full_p: no covariance", _positive),
             ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
