@@ -141,9 +141,10 @@ def follow(means, covariances, drifts, forecasts, phi, floor, y, weight):
                     pull[i] += spread[i, m] * (phi[m, k] - middle[m])
             for i in range(size):
                 bent += weight * q[k] * (phi[i, k] - middle[i]) * pull[i]
-            for i in range(size):
-                for m in range(size):
+            for i in range(size):  # one half and its mirror: symmetric to the last bit
+                for m in range(i + 1):
                     spread[i, m] -= weight * q[k] * pull[i] * pull[m] / bent
+                    spread[m, i] = spread[i, m]
         sound = True
         for i in range(size):
             step = 0.0

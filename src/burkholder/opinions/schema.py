@@ -123,14 +123,13 @@ def _counted(totals: np.ndarray, awake: np.ndarray, header: dict[str, Any]) -> b
 
 
 def _filters(means: np.ndarray, covariances: np.ndarray) -> bool:
-    """As the filter leaves them: bounded, symmetric but for rounding, no variance below 0."""
+    """As the filter leaves them: bounded, symmetric to the last bit, no variance below 0 in any direction."""
     variances = np.einsum("lii->li", covariances)
     if not ((np.abs(means) < 1e6).all() and ((variances > 0.0) & (variances < 1e6)).all()):
         return False
-    scale = np.sqrt(variances[:, :, None] * variances[:, None, :])
-    return bool(
-        (np.abs(covariances - covariances.transpose(0, 2, 1)) <= 1e-6 * scale).all() and (np.abs(covariances) <= 1.001 * scale).all()
-    )
+    if not np.array_equal(covariances, covariances.transpose(0, 2, 1)):
+        return False
+    return bool((np.linalg.eigvalsh(covariances) >= -1e-9 * variances.max(axis=1, keepdims=True)).all())
 
 
 def _plays(learner: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
