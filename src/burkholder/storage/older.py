@@ -1,9 +1,9 @@
 """Learners of burkholder 0.1.0, taken over where what their files lack can be bounded by what they hold.
 
-0.1.0 kept Σδŷ, Σδx and the clock, but none of the sums by which rounding is charged. For the potentials of the square function these
-are bounded by the clock: with n rounds and |δ| ≤ D, Cauchy and Schwarz give Σ|δx_i| ≤ √(n·Σ(δx_i)²), and predictions are at most R·|x|, for such
-potentials have slopes of at most R. So Σ|δŷ| ≤ R·Σ|δ|‖x‖, and what plain sums lost is at most n + 1 times 2⁻⁵³ of that. The numbers of the
-certificate are larger for it, by some n·10⁻¹⁶ of what was summed, and true.
+0.1.0 kept Σδŷ, Σδx and the clock, but none of the sums by which rounding is charged. For the potentials of the square function
+these are bounded by the clock: with n rounds and |δ| ≤ D, Cauchy and Schwarz give Σ|δx_i| ≤ √(n·Σ(δx_i)²), and predictions are at
+most R·|x|, for such potentials have slopes of at most R. So Σ|δŷ| ≤ R·Σ|δ|‖x‖, and what plain sums lost is at most n + 1 times 2⁻⁵³
+of that. The numbers of the certificate are larger for it, by some n·10⁻¹⁶ of what was summed, and true.
 """
 
 from __future__ import annotations
