@@ -109,3 +109,22 @@ def test_a_day_at_once_does_not_overreact():
     x = rng.normal(size=(3600, 6)) + np.array([0.0, 0.1, -0.1, 0.2, -0.2, 0.05])
     run = Experts("squared", lanes=False).run(x, y, together=24, trace=0)
     assert run.losses.mean() <= 1.01 * np.mean((x.mean(axis=1) - y) ** 2)
+
+
+def test_the_command_runs_blocks(tmp_path):
+    """--together is run(together=…), row by row the same numbers."""
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=40)
+    x = y[:, None] + rng.normal(size=(40, 2))
+    days = [f"2026-01-{1 + t // 8:02d}" for t in range(40)]
+    rows = [f"{day},{label!r},{a!r},{b!r}" for day, label, (a, b) in zip(days, y.tolist(), x.tolist())]
+    (tmp_path / "f.csv").write_text("\n".join(["date,y,a,b", *rows]))
+    asked = ["experts", str(tmp_path / "f.csv"), "--target", "y", "--together", "date", "--predictions", str(tmp_path / "out.txt")]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    said = np.loadtxt(tmp_path / "out.txt")
+    np.testing.assert_allclose(said, Experts("absolute").run(x, y, together=days).predictions, rtol=1e-6)
