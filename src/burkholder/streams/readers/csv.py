@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD, P
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.hashing import BITS
 from burkholder.streams.readers.problems import BAD_COUNT, describe
-from burkholder.streams.readers.reader import MANY, planned
+from burkholder.streams.readers.reader import settled
 from burkholder.streams.readers.reading import Reading
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.table import PLACES, parse, survey
@@ -90,25 +90,9 @@ class CsvReader(TextReader):
         else:
             whole = seen[:, 1] if self.header else seen.sum(axis=1)
             texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
-            if not dates:
-                texts, moments = [*texts, *moments], []
-            make = partial(
-                Plan,
-                self.name,
-                names,
-                texts,
-                target,
-                weight,
-                drop,
-                categorical,
-                bits=bits,
-                intercept=intercept,
-                dates=moments,
-                labels=self.labels,
-            )
-            self.plan = make(positive=positive)
-            if positive is None and self.plan.target >= 0 and (self.classes == MANY or names[self.plan.target] in texts):
-                self._plan_classes(sample, make)
+            columns: dict[str, Any] = {"target": target, "weight": weight, "drop": drop, "categorical": categorical}
+            columns |= {"positive": positive, "bits": bits, "intercept": intercept, "dates": dates}
+            self.plan = settled(self, names, texts, moments, partial(self._sampled, sample), **columns)
             self._refuse_commas(commas)
         self.named = named
         self._cut = bool((self.plan.kind == WORD).any())
@@ -144,13 +128,10 @@ class CsvReader(TextReader):
                 break
         return count
 
-    def _plan_classes(self, sample: str, make: Callable[..., Plan]) -> None:
-        """A target of words: two classes where the sample has two words, else as many as there are."""
-        if self.classes is False:
-            return  # numbers are wanted: the first word is refused, with its line
-        place, columns = self.plan.target, len(self.plan.names)
+    def _sampled(self, sample: str, plan: Plan) -> set[str]:
+        """The words of the target in the sample."""
         records = list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]
-        self.plan = planned(self, {record[place].strip(" \t\r") for record in records if len(record) == columns}, make)
+        return {record[plan.target].strip(" \t\r") for record in records if len(record) == len(plan.names)}
 
     def _survey(self, sample: str) -> np.ndarray:
         """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,29 @@ class Reader:
         self.close()
 
 
-def planned(reader: Any, words: set[str], make: Callable[..., Plan]) -> Plan:
+def settled(
+    reader: Any,
+    names: Sequence[str],
+    texts: list[str],
+    moments: list[str],
+    sampled: Callable[[Plan], Iterable[str]],
+    positive: str | None = None,
+    dates: bool = True,
+    target: str | int | None = None,
+    **columns: Any,
+) -> Plan:
+    """What each column of a table is for, given those that hold text and moments, and the words of the target's first rows."""
+    if not dates:
+        texts, moments = [*texts, *moments], []
+    make = partial(Plan, reader.name, names, texts, target, dates=moments, labels=reader.labels, **columns)
+    plan = make(positive=positive)
+    if positive is not None or plan.target < 0 or reader.classes is False:
+        return plan  # where numbers are wanted the first word is refused, with its line
+    words = names[plan.target] in texts
+    return _classes(reader, set(sampled(plan)), make) if words or reader.classes == MANY else plan
+
+
+def _classes(reader: Any, words: set[str], make: Callable[..., Plan]) -> Plan:
     """The plan of a table whose target is text: two classes where the first rows have two words, else as many as there are."""
     found = sorted(word for word in words if word.lower() not in MISSING)
     if reader.classes in (MANY, "words") or len(found) != 2:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from burkholder.learning import dates
 from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, FEATURES, NUMERIC, WEIGHTS, WORD, Plan
-from burkholder.streams.readers.hashing import BITS, codes
+from burkholder.streams.readers.hashing import codes
 from burkholder.streams.readers.problems import BAD_CLASS, BAD_DATE, BAD_NUMBER, BAD_TARGET, BAD_WEIGHT, describe
-from burkholder.streams.readers.reader import MANY, Reader, planned
+from burkholder.streams.readers.reader import Reader, settled
 from burkholder.streams.readers.reading import Reading
 
 WIDTH = {NUMERIC: 1, CATEGORICAL: 1, DATE: 4}  # entries a row can have of a column; a date's are trend, hour, weekday, month
@@ -50,42 +49,16 @@ class TableReader(Reader):
         texts: list[str],
         moments: list[str],
         reading: Reading | None = None,
-        target: str | int | None = None,
-        weight: str | None = None,
-        drop: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        positive: str | None = None,
-        bits: int = BITS,
-        intercept: bool = False,
-        dates: bool = True,
         named: bool = False,
+        **columns: Any,
     ) -> None:
-        """Settle what each column is for."""
+        """Settle what each column is for: as it was read before, or by `settled`."""
         self.named = named
         self._spelled: list[str] | None = None
         if reading is not None:
             self.plan = reading.plan(self.name, names, self.labels)
-            return
-        if not dates:
-            texts, moments = [*texts, *moments], []
-        make = partial(
-            Plan,
-            self.name,
-            names,
-            texts,
-            target,
-            weight,
-            drop,
-            categorical,
-            bits=bits,
-            intercept=intercept,
-            dates=moments,
-            labels=self.labels,
-        )
-        self.plan = make(positive=positive)
-        place = self.plan.target
-        if positive is None and place >= 0 and self.classes is not False and (self.classes == MANY or names[place] in texts):
-            self.plan = planned(self, set(self._sampled(names[place])), make)
+        else:
+            self.plan = settled(self, names, texts, moments, lambda plan: self._sampled(names[plan.target]), **columns)
 
     def _converted(self, fields: dict[str, Any], line: np.ndarray) -> Batch:
         """The batch of some whole columns, by name; `line` says where each row stands."""
