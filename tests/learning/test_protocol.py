@@ -159,6 +159,19 @@ def matrices(shape: tuple[int, int] = (3, 2), **options: Any) -> Kind:
 
 
 LOGCOSH = losses.Custom(lambda p, y: math.log(math.cosh(p - y)), lambda p, y: math.tanh(p - y), 1.0)
+
+
+def sets() -> Kind:
+    chances = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
+    forms: dict[str, Callable[[int], Any]] = {
+        "array": lambda t: chances[t].copy(),
+        "list": lambda t: chances[t].tolist(),
+        "dict": lambda t: dict(enumerate(chances[t].tolist())),
+    }
+    bad = ([0.5, math.nan, 0.5], [0.5, -0.1, 0.6], "row", None)
+    return Kind(lambda **more: bk.PredictionSets(0.8, **more), [0, 1, 2, 1] * (N // 4), forms, bad, (None, math.nan, [1]))
+
+
 KINDS: dict[str, Kind] = {
     "learner, adagrad": learner("adagrad"),
     "learner, square function": learner("square-function"),
@@ -184,6 +197,7 @@ KINDS: dict[str, Kind] = {
     "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
     "intervals around a column": around(),
     "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
+    "sets": sets(),
     "probabilities, log": probabilities("log"),
     "probabilities, brier": probabilities("brier"),
     "keyed auto, helped": keyed(lambda: Auto("absolute", effort="light", full_features=0)),
@@ -200,6 +214,12 @@ KINDS: dict[str, Kind] = {
     "matrix, compiled entries": matrices((60, 10)),
 }
 each = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def test_every_public_learner_is_here() -> None:
+    """What is listed is covered."""
+    public = {kind for name in dir(bk) if isinstance(kind := getattr(bk, name), type) and issubclass(kind, OnlineLearner)}
+    assert public - {OnlineLearner} <= {type(kind.make()) for kind in KINDS.values()}
 
 
 # --- what is compared -------------------------------------------------------------------------------------------------
@@ -220,7 +240,12 @@ def learned(learner: Any) -> Any:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two predictions, or two lists of them, are the same bits."""
-    return repr(np.asarray(one).tolist()) == repr(np.asarray(other).tolist())
+    return repr(_told(one)) == repr(_told(other))
+
+
+def _told(predictions: Any) -> Any:
+    """Plain numbers; of a list of predictions each for itself, for sets are not of one length."""
+    return [_told(p) for p in predictions] if isinstance(predictions, (list, tuple)) else np.asarray(predictions).tolist()
 
 
 def played(kind: Kind, form: str | None = None, **options: Any) -> tuple[Any, list[Any]]:
@@ -457,7 +482,7 @@ def test_a_saved_learner_goes_on_with_the_same_bits(kind: Kind) -> None:
         with pytest.raises(BadInput, match="id"):
             one.reveal(tickets[1].id, kind.y[11])
         run = one.run(rows[14:], kind.y[14:])
-        ends.append((state(one), repr(np.asarray(run.predictions).tolist()), json.dumps(one.certificate().to_dict()), one.play(rows[0]).id))
+        ends.append((state(one), repr(_told(run.predictions)), json.dumps(one.certificate().to_dict()), one.play(rows[0]).id))
     assert all(end == ends[0] for end in ends)
 
 
