@@ -144,6 +144,9 @@ def test_a_bad_row_leaves_every_array_as_it_was(maker: str) -> None:
             shops.learn_many(spoiled, z, keys=more)
         assert f"[{row}]" in caught.value.argument
         assert bits(shops) == before and shops.shelf.words.ids == words
+        with pytest.raises(BadInput):
+            shops.predict_many(spoiled, keys=more)
+        assert bits(shops) == before
     with pytest.raises(BadInput):
         shops.learn_many(Z[:, :4], z, keys=more)
     assert bits(shops) == before
