@@ -109,7 +109,13 @@ $(SPARK_VENV)/made: pyproject.toml
 test-spark: $(SPARK_VENV)/made
 	$(ONE) SPARK_LOCAL_IP=127.0.0.1 $(SPARK_VENV)/bin/python -m pytest tests/spark src/burkholder/spark tests/test_docs.py -k "spark or scale"
 
-bench-scale: $(SPARK_VENV)/made
+$(SPARK_VENV)/peers: $(SPARK_VENV)/made
+	$(SPARK_VENV)/bin/python -m pip install -q river statsmodels
+	touch $@
+
+# Keyed learners beside dicts of models, what keys gain by helping each other (BURKHOLDER_DATA), and Spark.
+bench-scale: $(SPARK_VENV)/peers
+	$(ONE) $(SPARK_VENV)/bin/python bench/keyed.py
 	$(ONE) SPARK_LOCAL_IP=127.0.0.1 $(SPARK_VENV)/bin/python bench/spark.py
 
 # A service on the shipped stream, and a client that plays it: open http://127.0.0.1:8080 meanwhile.

@@ -144,12 +144,24 @@ def test_a_bad_row_leaves_every_array_as_it_was(maker: str) -> None:
             shops.learn_many(spoiled, z, keys=more)
         assert f"[{row}]" in caught.value.argument
         assert bits(shops) == before and shops.shelf.words.ids == words
+        with pytest.raises(BadInput):
+            shops.predict_many(spoiled, keys=more)
+        assert bits(shops) == before
     with pytest.raises(BadInput):
         shops.learn_many(Z[:, :4], z, keys=more)
     assert bits(shops) == before
     # and a key that was refused may still come, in another form
     shops.learn_many(Z, z, keys=more)
     assert shops.rounds == len(y) + len(z)
+
+
+@pytest.mark.parametrize("maker", ["adagrad", "auto squared"])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_before_anything_was_learned_every_key_answers_as_a_fresh_learner(maker: str, pooled: bool) -> None:
+    shops, fresh = bk.Keyed(MAKERS[maker](), pooled=pooled), MAKERS[maker]()
+    assert shops.predict(("nobody", [1.0, 2.0])) == fresh.predict([1.0, 2.0])
+    assert shops.predict_many(np.ones((2, 2)), keys=["nobody", "other"]).tolist() == [fresh.predict([1.0, 1.0])] * 2
+    assert len(shops.predict_many(np.ones((0, 2)), keys=[])) == 0 and len(shops) == 0
 
 
 def test_what_cannot_be_packed_is_not() -> None:

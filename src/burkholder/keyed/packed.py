@@ -172,7 +172,8 @@ class PackedShelf(Shelf):
             return out
         for read in self.words.read(slots, block.X, False):
             which, starts, order = grouped(read.slots)
-            fresh = (which < 0) | (self.slabs.room_of[which] < 0) if len(which) else np.zeros(0, bool)
+            fresh = which < 0
+            fresh[~fresh] = self.slabs.room_of[which[~fresh]] < 0
             if fresh.any():  # nothing was learned: all of them answer alike
                 out[read.places] = self.prototype._predict_many(read.table)
                 which, starts, order, table = self._without(fresh, which, starts, order, read.table)

@@ -86,7 +86,10 @@ class Team(OnlineLearner):
         found = self._met(keys) if found is None else found.copy()
         new = np.flatnonzero(found < 0)
         if len(new):
-            found[new] = [slots.setdefault(keys[place], len(slots)) for place in new.tolist()]
+            come = keys if len(new) == len(keys) else [keys[place] for place in new.tolist()]
+            first = dict.fromkeys(come)  # in order of appearance
+            slots.update(zip(first, range(len(slots), len(slots) + len(first))))
+            found[new] = np.fromiter(map(slots.__getitem__, come), np.int64, len(come))
             self.shelf.grow(len(slots))
             if self.mixer is not None:
                 self.mixer.grow(len(slots))

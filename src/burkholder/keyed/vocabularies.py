@@ -65,7 +65,8 @@ class Vocabularies:
 
     def read(self, slots: np.ndarray, X: Any, learning: bool) -> Iterator[Read]:
         """The rows of a block, as few tables as can be; a slot of −1 is nobody's. Nothing is stored but new memories."""
-        ids = np.where(slots >= 0, self.of[slots], NEW)
+        ids = np.full(len(slots), NEW, np.int32)
+        ids[slots >= 0] = self.of[slots[slots >= 0]]
         for number in [int(ids[0])] if len(ids) and (ids == ids[0]).all() else np.unique(ids).tolist():
             places = np.flatnonzero(ids == number)
             yield from self._read(number, places, slots[places], X, learning)
@@ -92,9 +93,6 @@ class Vocabularies:
             for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist()):
                 mine = order[start:stop]
                 yield from self._read(number, places[mine], slots[mine], X, learning)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
 
 
 def _length(X: Any) -> int:
