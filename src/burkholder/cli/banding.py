@@ -11,8 +11,10 @@ import numpy as np
 from burkholder.errors import BadInput, BadLine, printable
 from burkholder.intervals.learner import Intervals
 from burkholder.storage import save as store
+from burkholder.storage.tables import give
 from burkholder.streams.readers import open_reader
 from burkholder.streams.readers.columns import NUMERIC
+from burkholder.streams.readers.reading import Reading
 
 
 def banded(
@@ -39,6 +41,7 @@ def banded(
             parts.append(np.column_stack([centre, bands]))
             targets.append(np.array(batch.y))
         skipped, format, features = reader.bad_lines, reader.format, reader.features
+        give(learner, Reading.of(reader))  # saved, it takes new rows as these were
     seconds = time.perf_counter() - began
     table, y = np.concatenate(parts), np.concatenate(targets)
     certificate = learner.certificate()

@@ -67,7 +67,9 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     """Answer every row of the data; returns how many lines were skipped."""
     learner, extra = load_with_extra(model)
     run = extra.get("run", {})
-    if intervals is not None and not hasattr(learner, "intervals"):
+    if hasattr(learner, "forecast_rows") and hasattr(learner, "coverage"):
+        return _bands(learner, data, answers, proba, intervals, reading)
+    if intervals is not None:
         raise BadInput("intervals", intervals, f"{model} holds a {type(learner).__name__}, which gives numbers; see `burkholder intervals`")
     if hasattr(learner, "keys"):
         return _keyed(learner, data, answers, reading, run)
@@ -91,6 +93,19 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     with open_reader(data, labels="ignored", intercept=constant or None, reading=table, **before, **reading) as reader:
         for batch in reader:
             answers.write(_columns(learner, learner.predict_batch(batch.indptr, batch.indices, batch.values), names, proba))
+        return int(reader.bad_lines)
+
+
+def _bands(learner: Any, data: str, answers: Answers, proba: bool, intervals: float | None, reading: dict[str, Any]) -> int:
+    """A model of intervals: the forecast, low and high."""
+    if proba:
+        raise BadInput("proba", proba, "this model predicts numbers, not classes")
+    if intervals is not None and intervals != learner.coverage:
+        raise BadInput("intervals", intervals, f"this model's intervals were learned to cover {learner.coverage:g}; give that, or nothing")
+    with open_reader(data, labels="ignored", reading=reading_of(learner), **reading) as reader:
+        for batch in reader:
+            centre, bands = learner.forecast_rows(batch.indptr, batch.indices, batch.values)
+            answers.write({"prediction": centre, "low": bands[:, 0], "high": bands[:, 1]})
         return int(reader.bad_lines)
 
 
