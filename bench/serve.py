@@ -11,13 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PARTS = {
-    "speed": "serve_speed.py",
-    "kills": "serve_kills.py",
-    "power": "serve_disk.py",
-    "hostile": "serve_hostile.py",
-    "long": "serve_long.py",
-}
+PARTS = ("speed", "kills", "disk", "hostile", "long")
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

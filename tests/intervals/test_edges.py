@@ -174,3 +174,35 @@ def test_a_learner_inside_that_refuses_late_leaves_no_trace(make: Any) -> None:
     with pytest.raises(BadInput):
         learner.reveal(ticket.id, 0.5)
     assert pack(learner) == before and learner.pending == 1
+
+
+@pytest.mark.parametrize("around", [None, "model"])
+def test_a_saved_model_of_intervals_predicts_new_rows(table: Path, tmp_path: Path, around: str | None) -> None:
+    model, new, given = tmp_path / "model.bk", tmp_path / "new.csv", X[:20] + 0.1
+    new.write_text("b,model,a\n" + "\n".join(f"{b!r},{m!r},{a!r}" for (a, b), m in zip(given.tolist(), FORECAST.tolist())) + "\n")
+    if around is None:
+        said("learn", table, "--target", "load", "--intervals", 0.8, "--drop", "other", "--save", model, "--quiet")
+    else:
+        said("intervals", table, "--yhat", around, "--target", "load", "--coverage", 0.8, "--drop", "other", "--save", model)
+    lines = said("predict", model, new, "--intervals", 0.8).splitlines()
+    assert lines[0] == "prediction,low,high" and said("predict", model, new).splitlines() == lines
+    found = np.array([[float(part) for part in line.split(",")] for line in lines[1:]])
+    learner = bk.Intervals(0.8, model=2 if around else None)
+    learner.run(np.column_stack([X, FORECAST]), Y)
+    rows = np.column_stack([given, FORECAST[:20]])
+    np.testing.assert_allclose(found[:, 1:], learner.predict_many(rows), rtol=1e-12)
+    np.testing.assert_allclose(found[:, 0], [learner.point(row) for row in rows], rtol=1e-12)
+    wrong = CliRunner().invoke(app, ["predict", str(model), str(new), "--intervals", "0.9"])
+    assert wrong.exit_code != 0
+
+
+def test_calibration_of_every_level_is_counted_and_drawn(tmp_path: Path) -> None:
+    weights = RNG.choice([0.0, 1.0, 3.0], N)
+    run = bk.Quantiles((0.2, 0.5, 0.9)).run(X, Y, weights)
+    for k, (level, share) in enumerate(run.calibration().items()):
+        assert share == pytest.approx(np.average(run.quantiles[:, k] >= Y, weights=weights), rel=1e-12)
+        assert abs(share - level) <= run.certificate.of(level).to_dict()["levels"][0]["coverage_bound"]
+    figure = run.plot_calibration(str(tmp_path / "pit.png"))
+    assert (tmp_path / "pit.png").stat().st_size > 1000
+    drawn = figure.axes[1].patches[0].get_data().values
+    assert np.sum(drawn * np.diff([0.0, 0.2, 0.5, 0.9, 1.0])) == pytest.approx(1.0)

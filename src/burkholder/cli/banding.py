@@ -12,6 +12,7 @@ from burkholder.cli.console import counted
 from burkholder.errors import BadInput, BadLine, printable
 from burkholder.intervals.learner import Intervals
 from burkholder.storage import save as store
+from burkholder.storage.tables import give
 from burkholder.streams.readers import open_reader
 from burkholder.streams.readers.columns import NUMERIC
 from burkholder.streams.readers.reading import Reading
@@ -42,7 +43,7 @@ def banded(
             parts.append(np.column_stack([centre, bands]))
             targets.append(np.array(batch.y))
         skipped, format, features = reader.bad_lines, reader.format, reader.features
-        how = Reading.of(reader)
+        give(learner, Reading.of(reader))  # saved, it takes new rows as these were
     seconds = time.perf_counter() - began
     table, y = np.concatenate(parts), np.concatenate(targets)
     certificate = learner.certificate()
@@ -58,7 +59,7 @@ def banded(
     if predictions is not None:
         _write(predictions, table)
     if save is not None:
-        store(learner, str(save), {"table": None if how is None else how.to_dict()})
+        store(learner, str(save))
     if report is not None:
         from burkholder.report.bands import write_bands
 

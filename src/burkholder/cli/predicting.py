@@ -79,8 +79,8 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
     """Answer every row of the data; returns how many lines were skipped."""
     learner, extra = load_with_extra(model)
     run = extra.get("run", {})
-    if hasattr(learner, "coverage") and hasattr(learner, "predict_rows"):
-        return _bands(learner, data, answers, intervals, {**reading, "reading": extra.get("table")}, proba)
+    if hasattr(learner, "forecast_rows"):
+        return _bands(learner, data, answers, proba, intervals, reading)
     if intervals is not None:
         remedy = f"{model} gives numbers alone; learn it with --intervals {intervals:g}, or put intervals around them: burkholder intervals"
         raise BadInput("intervals", intervals, remedy)
@@ -109,6 +109,19 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
         return int(reader.bad_lines)
 
 
+def _bands(learner: Any, data: str, answers: Answers, proba: bool, intervals: float | None, reading: dict[str, Any]) -> int:
+    """A model of intervals: the forecast, low and high."""
+    if proba:
+        raise BadInput("proba", proba, "this model predicts numbers, not classes")
+    if intervals is not None and intervals != learner.coverage:
+        raise BadInput("intervals", intervals, f"this model's intervals were learned to cover {learner.coverage:g}; give that, or nothing")
+    with open_reader(data, labels="ignored", reading=reading_of(learner), **reading) as reader:
+        for batch in reader:
+            centre, bands = learner.forecast_rows(batch.indptr, batch.indices, batch.values)
+            answers.write({"prediction": centre, "low": bands[:, 0], "high": bands[:, 1]})
+        return int(reader.bad_lines)
+
+
 def _columns(learner: Any, found: Any, names: list[str], proba: bool) -> dict[str, Any]:
     """The columns of an answer: the prediction, and what else was asked for."""
     if hasattr(learner, "classes"):
@@ -125,25 +138,6 @@ def _columns(learner: Any, found: Any, names: list[str], proba: bool) -> dict[st
     if not learner.loss.odds:
         raise BadInput("proba", proba, f"the {losses.name(learner.loss)} loss gives no probabilities")
     return {f"p({names[1]})": chances(found)}
-
-
-def _bands(learner: Any, data: str, answers: Answers, coverage: float | None, reading: dict[str, Any], proba: bool) -> int:
-    """A model of intervals: the point forecast, and both ends."""
-    if coverage is not None and coverage != learner.coverage:
-        raise BadInput(
-            "intervals", coverage, f"this model was learned for a coverage of {learner.coverage:g}: leave it out, or learn another"
-        )
-    if proba:
-        raise BadInput("proba", proba, "this model predicts numbers, not classes")
-    if reading["reading"] is not None:
-        reading["reading"] = Reading.from_dict(reading["reading"])
-    with open_reader(data, labels="ignored", **reading) as reader:
-        for batch in reader:
-            ends = learner.predict_rows(batch.indptr, batch.indices, batch.values)
-            cuts = zip(batch.indptr[:-1].tolist(), batch.indptr[1:].tolist())
-            points = [learner.point((batch.indices[a:b], batch.values[a:b])) for a, b in cuts]
-            answers.write({"prediction": np.array(points), "low": ends[:, 0], "high": ends[:, 1]})
-        return int(reader.bad_lines)
 
 
 def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:

@@ -18,9 +18,10 @@ from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
 from burkholder.intervals.around import LARGEST, around, checked
-from burkholder.intervals.conditional import Asked, Conditional, Rows
+from burkholder.intervals.conditional import Asked, Conditional, Rows, each
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
 from burkholder.learning.rows import Row, Table
+from burkholder.learning.rows import Rows as Memory
 from burkholder.learning.runs import Run
 
 
@@ -132,6 +133,11 @@ class Banded(OnlineLearner):
         self.inside.learn(rows, asked, label, weight, late)
         self._settle(memo.outer, asked.quantiles, asked.width, asked.centre, label, weight, memo.weight, late)
 
+    @property
+    def rows(self) -> Memory:
+        """How rows are read, as every learner reads them."""
+        return self.reading.rows
+
     def point(self, x: Any) -> float:
         """The point forecast that the prediction for this row is put around. Changes nothing."""
         with self._lock:
@@ -192,22 +198,26 @@ class Banded(OnlineLearner):
             table = Many(self.reading.compressed(indptr, indices, values), None)
             return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), 0)
 
-    def predict_rows(self, indptr: Any, indices: Any, values: Any) -> Any:
-        """Predictions for sparse rows (CSR arrays); nothing is learned."""
+    def forecast_rows(self, indptr: Any, indices: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(point forecasts, predictions around them) for sparse rows (CSR arrays); nothing is learned."""
         with self._lock:
-            return self._predict_many(Many(self.reading.compressed(indptr, indices, values), None))
+            if self.centre.asks:
+                raise BadInput("model", "a name, or a model", "rows of a chunk have no names: say at which place the forecast is")
+            return self._forecasts(Many(self.reading.compressed(indptr, indices, values), None))
 
     def check_labels(self, y: Any) -> None:
         """Refuse labels that could not be learned."""
         self._targets(y, len(y))
 
-    def _predict_many(self, table: Many) -> np.ndarray:
+    def _forecasts(self, table: Many) -> tuple[np.ndarray, np.ndarray]:
         rows, last = _compressed(table.table), float(self.inside.memory[lags.LAST_Y])
-        ends, xs = rows.indptr.tolist(), table.xs or [None] * table.rows
-        parts = [Rows(np.array([0, b - a]), rows.indices[a:b], rows.values[a:b]) for a, b in zip(ends[:-1], ends[1:])]
-        centre = np.array([self.centre.ask(x, part, last) for x, part in zip(xs, parts)], dtype=float)
+        xs = table.xs or [None] * table.rows
+        centre = np.array([self.centre.ask(x, part, last) for x, part in zip(xs, each(rows))], dtype=float)
         outer = self._outer(*self.inside.predict(rows, centre))
-        return np.array([self._shown(one) for one in outer], dtype=float).reshape(table.rows, -1)
+        return centre, np.array([self._shown(one) for one in outer], dtype=float).reshape(table.rows, -1)
+
+    def _predict_many(self, table: Many) -> np.ndarray:
+        return self._forecasts(table)[1]
 
     def _undo(self) -> Callable[[], None]:
         parts = [self.centre.undo(), self.inside.undo()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -148,6 +149,29 @@ class QuantileRun(Run):
     def quantiles(self) -> np.ndarray:
         """Rounds × levels, in order in every row."""
         return np.asarray(self.predictions)
+
+    def calibration(self) -> dict[float, float]:
+        """For every level, the share of this run's labels, weighted, that lay at or below its quantile.
+
+        >>> rng = np.random.default_rng(1)
+        >>> run = Quantiles((0.25, 0.75)).run(np.ones((400, 1)), rng.normal(size=400))
+        >>> all(abs(share - level) < 0.05 for level, share in run.calibration().items())
+        True
+        """
+        levels = self.certificate.levels  # type: ignore[attr-defined]
+        under = np.asarray(self.details["targets"])[:, None] <= self.quantiles
+        weights = np.ones(len(under)) if self.weights is None else self.weights
+        total = float(weights.sum())
+        return {level: float(weights @ under[:, k]) / total if total else math.nan for k, level in enumerate(levels.tolist())}
+
+    def plot_calibration(self, path: str | None = None) -> Any:
+        """The share of labels at or below each quantile beside its level, and between neighbours beside what there should be (PIT)."""
+        from burkholder.intervals.pictures import calibration_figure
+
+        figure = calibration_figure(self.calibration())
+        if path is not None:
+            figure.savefig(path, dpi=130)
+        return figure
 
 
 @register_jitable

@@ -127,7 +127,7 @@ class BurkholderRegressor(RegressorMixin, StreamEstimator):
             raise BadInput("interval", None, "say which share of the targets shall lie in their intervals, such as interval=0.9")
         rows.sort_indices()
         indptr, indices, values = _beside(self._ask(self.learner_, rows), rows)
-        return np.asarray(self.bands_.predict_rows(indptr, indices, values))
+        return np.asarray(self.bands_.forecast_rows(indptr, indices, values)[1])
 
     def predict(self, X: Any) -> np.ndarray:
         """ŷ for every row."""
