@@ -164,3 +164,25 @@ def test_both_ends_are_proved_and_close(moves, left, right, width, tmp_path) -> 
     assert found.proved and 0 < found.width <= width
     data = json.loads(found.save(tmp_path / "walk.json", end="lower").read_text())
     assert "> 0" in refuted(data)
+
+
+def test_discover_sends_what_is_no_polynomial_to_sharp() -> None:
+    from burkholder import Problem
+
+    with pytest.raises(BadInput, match=r"bk\.sharp"):
+        Problem("third", "dyadic", "abs(x)**3 - C*s**2", statistic={"x": "e*d", "s": "d**2"})
+
+
+def test_the_command_line_checks_both_ends(tmp_path) -> None:
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    found = sharp(Inequality(SQUARE, "rademacher", "s**2", "C*x**4"))
+    for end in ("upper", "lower"):
+        path = found.save(tmp_path / f"{end}.json", end=end)
+        answer = CliRunner().invoke(app, ["check", str(path), "--json"])
+        assert answer.exit_code == 0 and json.loads(answer.stdout)["verified"]
+        spoiled = json.loads(path.read_text()) | {"constant": "1" if end == "upper" else "100"}
+        path.write_text(json.dumps(spoiled))
+        assert CliRunner().invoke(app, ["check", str(path)]).exit_code != 0
