@@ -16,6 +16,7 @@ from burkholder.functions.registry import CATALOGUE, REFUTED
 from burkholder.lab import trees
 from burkholder.lab.expectation import expectation
 from burkholder.lab.inequalities import inequality
+from burkholder.lab.inequality import Inequality
 from burkholder.lab.matrix_square import hardest
 from burkholder.lab.necessary import tight
 from burkholder.lab.sharp import names, sharp
@@ -35,11 +36,45 @@ def constants() -> list[dict]:
             f" {found.width:8.1e} {found.estimate:10.5f} {found.proved!s:>6s} {found.seconds:7.2f}",
             flush=True,
         )
-    worst = max(abs(row["constant"] - row["known"]) for row in rows)
+    worst = max(abs(row["constant"] - row["known"]) for row in rows if row["known"] is not None)
     print(
         f"largest error {worst:.1e}, widest bracket {max(r['upper'] - r['lower'] for r in rows):.1e},"
         f" slowest {max(r['seconds'] for r in rows):.1f} s"
     )
+    return rows
+
+
+OWN = [
+    ("general", "s**2", "C*x**4"),
+    ("general", "x**2*s", "C*x**4"),
+    ("general", "s**2 + x**2*s", "C*x**4"),
+    ("general", "x**2", "C*s"),
+    ("general", "s**3", "C*x**6"),
+    ("general", "x**4", "C*s**2"),
+    ("rademacher", "s**2", "C*x**4"),
+    ("rademacher", "x**2*s", "C*x**4"),
+    ("rademacher", "s**2", "C*x**2*s"),
+    ("rademacher", "s**2 + x**2*s", "C*x**4"),
+    ("rademacher", "s**3", "C*x**6"),
+    ("rademacher", "s**4", "C*x**8"),
+    ("rademacher", "x**4", "C*s**2"),
+    ("rademacher", "abs(x)", "C*sqrt(s)"),
+    ("rademacher", "s**1.5", "C*abs(x)**3"),
+]
+
+
+def own() -> list[dict]:
+    """Inequalities from formulas alone: nothing about them is written down but the formulas."""
+    print(f"\n{'moves':11s} {'left':16s} {'right':14s} {'lower':>12s} {'upper':>12s} {'width':>8s} {'program':>10s} {'seconds':>7s}")
+    rows = []
+    for moves, left, right in OWN:
+        found = sharp(Inequality({"x": "x + a", "s": "s + a**2"}, moves, left, right))
+        rows.append(found.to_dict())
+        ends = [f"{end:12.7f}" if end is not None else f"{'-':>12s}" for end in (found.lower, found.upper)]
+        print(
+            f"{moves:11s} {left:16s} {right:14s} {ends[0]} {ends[1]} {found.width:8.1e} {found.estimate:10.5f} {found.seconds:7.2f}",
+            flush=True,
+        )
     return rows
 
 
@@ -72,7 +107,7 @@ def tightness(rounds: int, paths: int) -> list[dict]:
 
 def main() -> None:
     quick = "--quick" in sys.argv
-    result: dict = {"constants": constants()}
+    result: dict = {"constants": constants(), "own": own()}
     result["inequalities"] = inequalities(0.3 if quick else 1.0)
     result["tightness"] = tightness(64, 200 if quick else 500)
     began = time.perf_counter()

@@ -12,6 +12,7 @@ from burkholder import Inequality, sharp
 from burkholder.checker import verify
 from burkholder.errors import BadInput
 from burkholder.lab.sharp import problems
+from burkholder.refuter import refuted
 
 pytest.importorskip("flint")
 
@@ -34,7 +35,9 @@ ROWS = [
 @pytest.mark.parametrize(("state", "moves", "left", "right", "least"), ROWS)
 def test_upper_end_is_proved_near_the_least_constant(state, moves, left, right, least) -> None:
     found = sharp(Inequality(state, moves, left, right))
-    assert found.proved and Fraction(found.upper) >= found.exact
+    assert found.exact is not None and Fraction(found.upper) >= found.exact
+    if found.lower is not None:
+        assert found.lower < least * (1 + 1e-12) and f"C = {found.walk['constant']}" in refuted(found.walk)
     assert least * (1 - 1e-12) <= found.upper <= least * (1 + 1e-5)
     assert abs(found.estimate / least - 1) < 1e-3
     assert str(found.exact) in verify(json.loads(json.dumps(dict(found.found.certificate.data))))
@@ -58,7 +61,7 @@ def test_the_answer_is_a_file_the_checker_reads(tmp_path) -> None:
 )
 def test_without_polynomials_there_is_an_estimate_and_no_claim(moves, left, right, least) -> None:
     found = sharp(Inequality(SQUARE, moves, left, right))
-    assert not found.proved and found.upper is None and "no upper end is proved" in found.why
+    assert not found.proved and found.upper is None and found.exact is None and "no upper end is proved" in found.why
     assert abs(found.estimate / least - 1) < 2e-3
     with pytest.raises(BadInput, match="no certificate"):
         found.save("nowhere.json")
@@ -75,6 +78,7 @@ def test_nothing_known_is_used(monkeypatch) -> None:
     def lie(*_: object, **__: object) -> None:
         raise AssertionError("a hand-made family was asked")
 
+    assert before.proved
     for module in (chains, lower_walks, upper_moves, upper_square):
         for name in [
             name
@@ -86,7 +90,8 @@ def test_nothing_known_is_used(monkeypatch) -> None:
     monkeypatch.setattr(result, "solve", lie)
     monkeypatch.setattr(catalogue, "square_function", lie)
     after = sharp(mine)
-    assert (after.exact, after.estimate, after.found.certificate) == (before.exact, before.estimate, before.found.certificate)
+    assert (after.exact, after.estimate, after.walk) == (before.exact, before.estimate, before.walk)
+    assert after.found.certificate == before.found.certificate
 
 
 def test_homogeneity_is_found() -> None:
@@ -100,7 +105,7 @@ def test_a_third_coordinate_is_proved_without_an_estimate() -> None:
     found = sharp(Inequality({"x": "x + a", "s": "s + a**2", "q": "q + a**4"}, "rademacher", "x**4", "C*s**2 - 2*q"))
     assert found.estimate is None and "two coordinates" in found.why
     least = (3 + math.sqrt(6)) ** 2  # steps without limit have q = 0: nothing below this can do, and with q it still does
-    assert found.proved and least <= found.upper <= least * (1 + 1e-6)
+    assert found.exact is not None and least <= found.upper <= least * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -138,3 +143,46 @@ def test_bad_problems_are_refused_with_a_reason(change, match) -> None:
 def test_a_name_takes_no_inequality_options() -> None:
     with pytest.raises(BadInput, match="says these itself"):
         sharp(Inequality(SQUARE, "general", "s**2", "C*x**4"), p=4)  # type: ignore[call-overload]
+
+
+# both ends proved: (moves, left, right, relative width)
+BRACKETS = [
+    ("general", "s**2", "C*x**4", 1e-3),
+    ("general", "x**2*s", "C*x**4", 1e-3),
+    ("general", "s**2 + x**2*s", "C*x**4", 1e-3),
+    ("general", "x**2", "C*s", 1e-3),
+    ("rademacher", "s**2", "C*x**4", 1e-3),
+    ("rademacher", "x**2*s", "C*x**4", 1e-3),
+    ("rademacher", "s**2", "C*x**2*s", 1e-3),
+    ("rademacher", "s**2 + x**2*s", "C*x**4", 1e-3),
+]
+
+
+@pytest.mark.parametrize(("moves", "left", "right", "width"), BRACKETS)
+def test_both_ends_are_proved_and_close(moves, left, right, width, tmp_path) -> None:
+    found = sharp(Inequality(SQUARE, moves, left, right))
+    assert found.proved and 0 < found.width <= width
+    data = json.loads(found.save(tmp_path / "walk.json", end="lower").read_text())
+    assert "> 0" in refuted(data)
+
+
+def test_discover_sends_what_is_no_polynomial_to_sharp() -> None:
+    from burkholder import Problem
+
+    with pytest.raises(BadInput, match=r"bk\.sharp"):
+        Problem("third", "dyadic", "abs(x)**3 - C*s**2", statistic={"x": "e*d", "s": "d**2"})
+
+
+def test_the_command_line_checks_both_ends(tmp_path) -> None:
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    found = sharp(Inequality(SQUARE, "rademacher", "s**2", "C*x**4"))
+    for end in ("upper", "lower"):
+        path = found.save(tmp_path / f"{end}.json", end=end)
+        answer = CliRunner().invoke(app, ["check", str(path), "--json"])
+        assert answer.exit_code == 0 and json.loads(answer.stdout)["verified"]
+        spoiled = json.loads(path.read_text()) | {"constant": "1" if end == "upper" else "100"}
+        path.write_text(json.dumps(spoiled))
+        assert CliRunner().invoke(app, ["check", str(path)]).exit_code != 0

@@ -40,12 +40,13 @@ def discover(
 
 
 def check(
-    certificate: Annotated[Path, typer.Argument(help="a file written by `burkholder discover`")],
+    certificate: Annotated[Path, typer.Argument(help="a file written by `burkholder discover`, or by `save` of a sharp constant")],
     json: Annotated[bool, typer.Option("--json", help="one JSON value on standard output")] = False,
 ) -> None:
     """Re-verify a certificate in exact arithmetic, sharing nothing with the search that wrote it."""
     from burkholder.checker import LARGEST, Rejected, read, verify
     from burkholder.errors import BadInput, BurkholderError
+    from burkholder.refuter import FORMAT, refuted
 
     try:
         with certificate.open(encoding="utf-8") as file:
@@ -53,7 +54,8 @@ def check(
     except (OSError, UnicodeDecodeError, Rejected) as error:
         raise BadInput("certificate", str(certificate), f"it cannot be read: {error}") from None
     try:
-        statement = verify(data)
+        walk = type(data) is dict and data.get("format") == FORMAT
+        statement = refuted(data) if walk else verify(data)
     except Rejected as rejected:
         raise BurkholderError(f"{certificate} proves nothing: {rejected}") from None
     if json:

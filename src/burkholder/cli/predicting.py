@@ -20,7 +20,6 @@ from burkholder.learning.factory import keeps_constant
 from burkholder.storage import load_with_extra
 from burkholder.storage.tables import reading_of
 from burkholder.streams.readers import open_reader, read
-from burkholder.streams.readers.reading import Reading
 
 BLOCK = 4096
 

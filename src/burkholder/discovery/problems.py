@@ -52,7 +52,10 @@ class Problem:
             with metered(WORK // 4):
                 at = [conditions(self.statement(), Poly(), Fraction(c)) for c in (0, 1, 2)]
         except (Rejected, SyntaxError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
-            raise BadInput("problem", self.statement(), str(error)) from None
+            hint = ""
+            if any(word in str(self.target) for word in ("abs", "sqrt", "max", "min", ".", "|")):
+                hint = "; a U that is no polynomial is the business of sharp: bk.sharp(bk.Inequality(state, moves, left, right))"
+            raise BadInput("problem", self.statement(), str(error) + hint) from None
         steps = [[second - first for (_, first, _), (_, second, _) in zip(*pair)] for pair in pairwise(at)]
         if not any(steps[0]):
             raise BadInput("target", self.target, "the constant to be minimised must appear in it, as C")

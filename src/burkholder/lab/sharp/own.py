@@ -1,11 +1,13 @@
 """The best constant of an inequality that a user wrote: an estimate, and what of a bracket around it is proved.
 
-The upper end is a polynomial U with an exact certificate (`burkholder.discovery`), a file that `burkholder.checker` verifies alone. Where a
-side is no polynomial there is an estimate and no upper end, and the answer says so. No number of any known inequality is used.
+The upper end is a polynomial U with an exact certificate (`burkholder.discovery`), a file that `burkholder.checker` verifies alone; the
+lower end is a stopped walk (`lower`), a file that `burkholder.refuter` verifies. An end that was not found is not claimed, and the answer
+says so. No number of any known inequality is used.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,14 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.checker import parse
+from burkholder.checker import Poly, Rejected, metered, number, parse, variable
 from burkholder.discovery.program import NotFound
-from burkholder.discovery.result import Found, FoundFunction
+from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
 from burkholder.errors import BadInput
+from burkholder.lab.formulas import Formula
 from burkholder.lab.inequality import Inequality
-from burkholder.lab.sharp.ends import above, shown_above
+from burkholder.lab.sharp.ends import above, below, shown_above, shown_below
+from burkholder.lab.sharp.lower import lower
 from burkholder.lab.sharp.shape import Array, Game, Program, Unsolved
+from burkholder.refuter import MOVES as WALKED
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class OwnConstant:
     estimate: float | None  # of the linear program; None where it does not apply
     exact: Fraction | None  # proved: the inequality holds with it
     found: Found | None
+    walk: dict[str, Any] | None  # the certificate of the lower end
     why: str  # why an end is missing, or empty
     seconds: float
 
@@ -41,20 +47,33 @@ class OwnConstant:
         return None if self.exact is None else above(self.exact)
 
     @property
+    def lower(self) -> float | None:
+        """A float not above the constant at which the inequality is proved to fail."""
+        return None if self.walk is None else below(Fraction(self.walk["constant"]))
+
+    @property
     def proved(self) -> bool:
-        """Whether the upper end is proved; a lower end is never claimed here."""
-        return self.exact is not None
+        """Whether both ends are proved."""
+        return self.exact is not None and self.walk is not None
+
+    @property
+    def width(self) -> float:
+        """The relative width of the bracket; infinite where an end is missing."""
+        return math.inf if self.upper is None or self.lower is None else self.upper / self.lower - 1
 
     @property
     def function(self) -> FoundFunction | None:
         """The polynomial U of the proof."""
         return None if self.found is None else self.found.function
 
-    def save(self, path: str | Path) -> Path:
-        """Write the certificate of the upper end, for `burkholder check`."""
-        if self.found is None:
-            raise BadInput("path", str(path), f"there is no certificate: {self.why}")
-        return self.found.certificate.save(path)
+    def save(self, path: str | Path, end: str = "upper") -> Path:
+        """Write the certificate of the upper or of the lower end, for `burkholder check`."""
+        if end not in ("upper", "lower"):
+            raise BadInput("end", end, "choose upper or lower")
+        data = self.walk if end == "lower" else None if self.found is None else self.found.certificate.data
+        if data is None:
+            raise BadInput("path", str(path), f"there is no certificate of the {end} end: {self.why}")
+        return ProofCertificate(data).save(path)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -62,10 +81,12 @@ class OwnConstant:
             "estimate": self.estimate,
             "upper": self.upper,
             "exact": None if self.exact is None else str(self.exact),
+            "lower": self.lower,
             "proved": self.proved,
             "statement": None if self.found is None else self.found.statement,
             "why": self.why,
             "certificate": None if self.found is None else dict(self.found.certificate.data),
+            "walk": self.walk,
             "seconds": self.seconds,
         }
 
@@ -73,20 +94,22 @@ class OwnConstant:
         lines = [str(self.inequality)]
         if self.upper is not None:
             lines.append(f"  C ≤ {shown_above(self.upper)}, proved in exact arithmetic: {self.exact}")
+        if self.lower is not None and self.walk is not None:
+            lines.append(f"  C > {shown_below(self.lower)}, proved in exact arithmetic: it fails with {self.walk['constant']}")
         if self.found is not None:
             lines.append(f"  U = {self.found.function}")
         if self.estimate is not None:
             lines.append(f"  the linear program says {self.estimate:.6g}: an estimate, neither an upper nor a lower bound")
         lines += [f"  {self.why}"] * bool(self.why)
-        return "\n".join([*lines, "  no lower end is proved", f"  {self.seconds:.2f} s"])
+        return "\n".join([*lines, f"  {self.seconds:.2f} s"])
 
 
 def own(inequality: Inequality) -> OwnConstant:
-    """Estimate the least C and prove the best upper end that a polynomial U allows.
+    """Estimate the least C, prove the best upper end that a polynomial U allows, and look for a walk below it.
 
     >>> found = own(Inequality({"x": "x + a", "s": "s + a**2"}, "general", "s**2", "C*x**4"))
-    >>> round(found.upper, 6), found.proved
-    (5.828427, True)
+    >>> round(found.upper, 6), found.lower > 5.82, found.proved
+    (5.828427, True, True)
     """
     began = time.perf_counter()
     estimate, why = _estimate(inequality)
@@ -100,7 +123,54 @@ def own(inequality: Inequality) -> OwnConstant:
         except NotFound as error:
             why += f"no upper end is proved: {error}. "
     exact = None if found is None else found.exact
-    return OwnConstant(inequality, estimate, exact, found, why.strip(), time.perf_counter() - began)
+    near = estimate if exact is None else float(exact)
+    plane = in_plane(inequality)
+    walk = None
+    if plane is not None and near is not None and inequality.moves in WALKED and inequality.degree is not None and _square(inequality):
+        walk = lower(str(plane), inequality.moves, int(inequality.degree), near)
+    if walk is None:
+        why += "no lower end is proved: no stopped walk was found. "
+    return OwnConstant(inequality, estimate, exact, found, walk, why.strip(), time.perf_counter() - began)
+
+
+def _square(inequality: Inequality) -> bool:
+    steps = list(inequality.steps.values())
+    return len(steps) == 2 and steps[0] == parse("a") and steps[1] == parse("a**2")
+
+
+def in_plane(inequality: Inequality) -> Poly | None:
+    """left − right as a polynomial in x = |f| and y = √s, or None."""
+    if not _square(inequality) or game(inequality)[0] is None:
+        return None
+    first, second = inequality.state
+
+    def turn(f: Formula) -> Poly | None:
+        if f.kind == "number":
+            return number(f.leaf)
+        if f.kind == "name":
+            return variable("C") if f.leaf == "C" else variable("x") if f.leaf == first else variable("y") ** 2
+        if f.kind == "sqrt" and f.parts[0].kind == "name" and f.parts[0].leaf == second:
+            return variable("y")
+        if f.kind == "**" and f.parts[0].kind == "name" and f.parts[0].leaf == second and (2 * f.leaf).denominator == 1:
+            return variable("y") ** int(2 * f.leaf)
+        inner = [turn(part) for part in f.parts]
+        if any(part is None for part in inner):
+            return None
+        one, two = inner[0] or Poly(), inner[-1] or Poly()
+        if f.kind == "abs" and f.parts[0].kind == "name":
+            return one  # both coordinates of the plane are nonnegative, and the sides are even: that was checked
+        if f.kind == "**" and f.leaf.denominator == 1:
+            return one ** int(f.leaf)
+        if f.kind == "/" and f.parts[1].kind == "number" and f.parts[1].leaf:
+            return one * number(1 / f.parts[1].leaf)
+        return {"+": one + two, "-": one - two, "*": one * two}.get(f.kind)
+
+    try:
+        with metered():
+            left, right = (turn(side) for side in inequality.sides())
+            return None if left is None or right is None else left - right
+    except Rejected:
+        return None
 
 
 def game(inequality: Inequality) -> tuple[Game | None, str]:
