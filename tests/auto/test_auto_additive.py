@@ -125,7 +125,7 @@ def test_until_there_are_knots_the_additive_lanes_play_what_the_linear_lanes_pla
         if learner._nonlinear is not None:
             learner.predict(X[t])
             desk, plan = learner._nonlinear._desk, learner._nonlinear.plan
-            assert (desk.out[plan.full : plan.stacks] == desk.out[0]).all() or t == knots.FIRST
+            assert (desk.out[plan.full : plan.stacks] == desk.out[0]).all()  # at first all weights are 0
         learner.update(X[t], y[t])
     assert sorted(learner._nonlinear.cells.knots[1:5, LEVELS]) == [6, *[knots.QUANTILES] * 3]
 
@@ -182,6 +182,17 @@ def test_spoiled_cells_are_refused(name, spoil):
     spoil(arrays)
     with pytest.raises(BadInput, match=name):
         Auto.from_state(header, arrays)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_what_is_shown_is_what_a_run_plays_where_knots_move(loss):
+    X, y = wavy(loss, 520)
+    whole, loop = Auto(loss), Auto(loss)
+    played = whole.run(X, y).predictions
+    for t in range(520):
+        assert t not in (128, 512, 513) or loop.predict(X[t]) == played[t]
+        loop.update(X[t], y[t])
+    assert np.array_equal(whole.predict_many(X), loop.predict_many(X))
 
 
 def test_saved_in_the_middle_they_go_on_bit_for_bit():

@@ -29,5 +29,5 @@ def test_a_large_mean_costs_the_first_round_alone(loss, options, offset):
             theirs += sum(losses.value(record, p, label) for p, label in zip(means, y[1:]))
         # the mean of what came before is hard to beat in eight rounds; later the first feature tells half of the variance, unless
         # the offset is a million times as large
-        most = {8: 1.5, 30: 1.2, 150: 0.95} if abs(offset) < 1e5 else {8: 2.0, 30: 2.0, 150: 1.05}
+        most = {8: 1.5, 30: 1.2, 150: 0.95} if abs(offset) < 1e5 else {8: 2.0, 30: 2.0, 150: 1.2}
         assert ours < most[rounds] * theirs

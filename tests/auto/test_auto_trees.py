@@ -143,7 +143,7 @@ def test_the_last_lanes_lose_what_is_said_and_cost_both_aggregations(loss, optio
     later = certificate.lanes[learner.plan.lanes :]
     assert [lane.name for lane in later] == blend_names(plan)
     assert [lane.loss for lane in later] == pytest.approx(total, rel=1e-9)
-    between = TREES["default"] + LANES
+    between = TREES["default"] + LANES + (loss == "logistic")
     share = (1.0 - LINEAR_SHARE - STACK_SHARE) / between
     weights = [LINEAR_SHARE, *[share] * between, *[STACK_SHARE / plan.groups] * plan.groups]
     blend = learner._nonlinear.blend

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from burkholder.auto.forest import WIDEST
 from burkholder.auto.full import censored
 from burkholder.auto.plan import LOGISTIC, STEP_NAMES, Plan
 from burkholder.auto.state import ROUNDS, aligned
@@ -23,7 +24,8 @@ from burkholder.machine.memory import Matrix, Vector, Whole
 from burkholder.machine.vectors import all4, all8, element, fused, least, load4, load8, put, row4, row8, store, total8, where_positive
 
 KNOTS = 16  # at most
-LEVELS, GRID = KNOTS, KNOTS + 1  # columns of `knots` after them: how many there are, and how many of them make a side of a cell
+# columns of `knots` after them: how many there are, how many of them make a side of a cell, and 1 over the standard deviation
+LEVELS, GRID, SCALE = range(KNOTS, KNOTS + 3)
 COLUMNS = KNOTS + 8
 PAIRS = 150
 # (v₀, q, pairs too); with two kinds of step the last lane makes those of the second kind
@@ -57,6 +59,9 @@ class Sheet(NamedTuple):
     wrong: Vector  # running mean |residual| of each lane
     step: Vector
     shrink: Vector
+    scale: Vector  # 1 over the standard deviation of each feature; 1 in the first place once there are any
+    near: Vector  # see `neighbours`
+    votes: Vector
 
 
 def specs_of(plan: Plan) -> tuple[tuple[float, float, float], ...]:
@@ -81,7 +86,11 @@ def new_sheet(cells: Cells) -> Sheet:
     """Scratch for rows of as many features and pairs."""
     features, most = len(cells.knots), 2 * len(cells.knots) + len(cells.pairs)
     place, counts = np.zeros(most, np.int64), np.zeros(2, np.int64)
-    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, *(aligned(8) for _ in range(5)))
+    scale = aligned(WIDEST + 9)
+    scale[:features] = cells.knots[:, SCALE]
+    scale[0] = float(scale.any())
+    out, reach, wrong, step, shrink, near, votes = (aligned(8) for _ in range(7))
+    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, out, reach, wrong, step, shrink, scale, near, votes)
 
 
 @inlined

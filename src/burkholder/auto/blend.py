@@ -1,4 +1,4 @@
-"""The last aggregation: the linear lanes' prediction, the trees, the additive lanes, and a stack over all of them.
+"""The last aggregation: the linear lanes' prediction, the trees, the additive lanes, neighbours, and a stack over all of them.
 
 The stack reads [scale, linear, tree_1 − linear, …]: a full-covariance Kalman filter that begins as the mean of the trees, so
 that it also recalibrates what the linear lanes play (the first two inputs drift). Weights are those of `aggregate`: the loss is
@@ -15,6 +15,7 @@ import numpy as np
 from burkholder.auto import aggregate, kernel, sleep
 from burkholder.auto.additive import LANES, additive_names
 from burkholder.auto.full import censored, kalman_step
+from burkholder.auto.neighbours import NAME
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, STEP_NAMES, Plan
 from burkholder.auto.state import ETA, GAP, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES, aligned, copied, padded
 from burkholder.auto.steps import step
@@ -57,15 +58,17 @@ class Desk(NamedTuple):
 
 
 def blend_plan(plan: Plan, trees: int) -> Plan:
-    """Lanes in order: linear, trees, additive (from `full` on), stacks. `tangents` is how many inputs the stacks have."""
-    additive, stacks = 1 + trees, 1 + trees + LANES
+    """Lanes in order: linear, trees, additive (from `full` on), neighbours (two classes), stacks; `tangents` inputs for the stacks."""
+    additive, stacks = 1 + trees, 1 + trees + LANES + int(plan.kinds[0] == LOGISTIC)
     return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=1 + stacks, stacks=stacks, lanes=stacks + plan.groups)
 
 
 def blend_names(plan: Plan) -> list[str]:
     """A name for every lane."""
     trees = [f"tree {k}, {'on the linear lanes' if based(k) else 'alone'}" for k in range(1, plan.full)]
-    return ["linear lanes", *trees, *additive_names(plan), *(f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups])]
+    near = [NAME] if plan.kinds[0] == LOGISTIC else []
+    stacks = [f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups]]
+    return ["linear lanes", *trees, *additive_names(plan), *near, *stacks]
 
 
 @inlined

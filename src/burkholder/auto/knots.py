@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, Cells
+from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, Cells
 from burkholder.auto.forest import CHILD, FEATURE, ROUND, Forest
 from burkholder.auto.state import aligned
 
@@ -42,6 +42,8 @@ def found(cells: Cells, forest: Forest) -> Cells:
             middles = (np.arange(QUANTILES) + 0.5) / QUANTILES
             values = np.unique(np.quantile(rows[:, ROUND + i], middles, method="inverted_cdf"))
         knots[i, :KNOTS], knots[i, : len(values)] = values[-1], values
+        spread = float(rows[:, ROUND + i].std())
+        knots[i, SCALE] = 1.0 / spread if len(values) > 1 and 1e-100 < spread < 1e100 else 0.0
         knots[i, LEVELS], knots[i, GRID] = len(values), 2.0 if many else 1.0
         before = int(cells.knots[i, LEVELS]) if i < len(cells.knots) else 0
         if before:

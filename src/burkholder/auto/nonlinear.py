@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import additive, kernel, knots, sleep
+from burkholder.auto import additive, kernel, knots, neighbours, sleep
 from burkholder.auto import blend as blends
 from burkholder.auto import forest as forests
 from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
@@ -78,6 +78,8 @@ def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     additive.forecast(cells, sheet, walk.x, linear)
     for k in range(additive.LANES):
         desk.out[plan.full + k] = sheet.out[k]
+    if plan.kinds[0] == LOGISTIC:
+        desk.out[plan.stacks - 1] = neighbours.forecast(forest, sheet, walk.x, blend.scalars[ROUNDS], linear)
     p = blends.play(plan, blend, desk)
     return log(p) if plan.mixing == MIX_LOG else p
 
@@ -187,15 +189,15 @@ class Nonlinear:
         yhat, losses, start = np.empty(len(labels)), np.empty(len(labels)), 0
         while start < len(labels):
             done = int(self.blend.scalars[ROUNDS])
-            if done == knots.due(done) and not sleep.asleep(self.blend):
-                self._place_knots()
             stop = min(start + knots.due(done + 1) - done, len(labels))
             part = slice(start, stop)
             self._room(state, stop - start)
             told: Any = (linear[part], labels[part], weights[part], yhat[part], losses[part], True)
             given: Any = (*self._all(), loss, unit, state.slot_of, indptr[start : stop + 1], ids, values, *told)
             run_rows(*given)
-            start = stop
+            start, done = stop, done + stop - start
+            if done == knots.due(done) and not sleep.asleep(self.blend):  # before anything more is predicted
+                self._place_knots()
         return yhat, losses
 
     def _place_knots(self) -> None:
