@@ -195,6 +195,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("weight: they add up to nothing, or to more than 1", _shares),
             ("stat: heights that are not 1 over their inverses", _heights),
             ("full_u: steps along features that were not seen", lambda a: not a["full_u"][..., _features(a) :].any()),
+            ("full_p: covariances with features that were not seen", _apart),
             ("full_variance: not the diagonal of the covariance", _variances),
             ("full_p: no covariance", _positive),
             ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
@@ -230,6 +231,14 @@ def _heights(arrays: Any) -> bool:
     height, inverse = arrays["stat"][:, slots.HEIGHT], arrays["stat"][:, slots.INVERSE]
     seen = height > 0.0
     return bool((height >= 0.0).all() and (np.abs(height[seen] * inverse[seen] - 1.0) <= 1e-9).all())
+
+
+def _apart(arrays: Any) -> bool:
+    """A feature that was not seen yet has its own variance, and goes with no other."""
+    side, count = arrays["full_p"].shape[-1], _features(arrays)
+    late = np.arange(side) >= count
+    touched = (late[:, None] | late[None, :]) & ~np.eye(side, dtype=bool)
+    return not (arrays["full_p"] * touched).any()
 
 
 def _variances(arrays: Any) -> bool:
