@@ -25,13 +25,15 @@ OPTIONS = {
     "sklearn/classifier.py:__init__",
     "sklearn/regressor.py:__init__",
     "spark/keyed.py:learn_keyed",
-    "streams/readers/csv.py:__init__",
 }
 # Compiled loops: a record by value costs more at every call than arrays one by one.
 LOOPS = {
     "auto/classes.py:run_classes",
+    "auto/kernel.py:one_round",
     "auto/kernel.py:rounds",
+    "auto/kernel.py:run_many",
     "auto/kernel.py:run_rows",
+    "auto/nonlinear.py:learn",
     "auto/nonlinear.py:run_rows",
     "intervals/learner.py:_enter",
     "intervals/learner.py:_learns",

@@ -38,14 +38,19 @@ def test_only_what_was_known_at_the_cutoff_is_used() -> None:
     assert not np.array_equal(Combiner("absolute").fit(known)["burkholder"].to_numpy(), whole)
 
 
-def test_windows_that_do_not_overlap_are_blocks_of_a_run() -> None:
+def test_windows_that_do_not_overlap_are_played_whole_before_any_label() -> None:
     table = windows(step=4, horizon=4, count=10)
     combiner = Combiner("squared")
     found = combiner.fit(table)
     for key, part in found.groupby("unique_id"):
         learner = Experts("squared")
-        run = learner.run(part[["near", "last"]], part["y"].to_numpy(), together=part["cutoff"].tolist())
-        np.testing.assert_array_equal(run.predictions, part["burkholder"].to_numpy())
+        played = []
+        for _, window in part.groupby("cutoff"):
+            tickets = [learner.play({"near": near, "last": last}) for near, last in zip(window["near"], window["last"])]
+            played += [ticket.prediction for ticket in tickets]
+            for ticket, y in zip(tickets, window["y"]):
+                learner.reveal(ticket.id, y)
+        np.testing.assert_array_equal(played, part["burkholder"].to_numpy())
         assert combiner.certificate(key).to_dict() == learner.certificate().to_dict()
 
 

@@ -344,5 +344,5 @@ def test_the_command(tmp_path, capsys):
     for key in (keys + " seconds rounds_per_second rows columns mae rmse").split():
         assert key in got
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 61
-    complete(str(path), strategy="sign-flip", radius=20.0, rate="0.3", quiet=True)
+    complete(str(path), strategy="sign-flip", radius=20.0, rate="0.3", quiet=True, details=True)
     assert "against 3 + 2·⟨W, X⟩ with ‖W‖_Σ ≤ 20:" in capsys.readouterr().out
