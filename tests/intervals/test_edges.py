@@ -59,7 +59,7 @@ def test_the_command_is_the_learner(table: Path, tmp_path: Path) -> None:
     assert abs(told["coverage"] - 0.8) <= told["coverage_bound"] and told["coverage_target"] == 0.8
     assert told["mean_width"] == pytest.approx(np.mean(run.high - run.low), rel=1e-12)
     text = page.read_text()
-    assert all(word in text for word in ("Coverage", "Width", "Calibration of both ends", "promised for all rounds"))
+    assert all(word in text for word in ("Coverage", "Width", "Calibration of every level", "promised for all rounds"))
     assert bk.load(model).rounds == N
 
 

@@ -33,6 +33,7 @@ def banded(
     learner: Any = None if yhat is not None else Intervals(coverage)
     parts: list[np.ndarray] = []
     targets: list[np.ndarray] = []
+    weights: list[np.ndarray] = []
     began = time.perf_counter()
     reading = dict(reading)
     with open_reader(data, reading.pop("format"), classes=False, **reading) as reader:
@@ -42,6 +43,7 @@ def banded(
             centre, bands = _learned(learner, batch, name, yhat)
             parts.append(np.column_stack([centre, bands]))
             targets.append(np.array(batch.y))
+            weights.append(np.array(batch.weight))
         skipped, format, features = reader.bad_lines, reader.format, reader.features
         give(learner, Reading.of(reader))  # saved, it takes new rows as these were
     seconds = time.perf_counter() - began
@@ -63,7 +65,7 @@ def banded(
     if report is not None:
         from burkholder.report.bands import write_bands
 
-        write_bands(str(report), result, table, y)
+        write_bands(str(report), result, table, y, np.concatenate(weights))
     return result, "\n".join(_told(result, certificate, details))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,18 @@ def calibration_figure(shares: dict[float, float]) -> Any:
     right.axhline(1.0, color="0.4", linewidth=1)
     right.set(xlabel="level", ylabel="labels between quantiles / asked for", title="PIT")
     return figure
+
+
+def shares_below(levels: np.ndarray, quantiles: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> dict[float, float]:
+    """For every level, the share of the labels, weighted, that lay at or below its quantile (a column each); nan where nothing weighs.
+
+    >>> shares_below(np.array([0.5]), np.array([[1.0], [1.0]]), np.array([1.0, 2.0]), np.array([3.0, 1.0]))
+    {0.5: 0.75}
+    """
+    weights = np.ones(len(y)) if weights is None else weights
+    total = float(weights.sum())
+    under = np.asarray(y)[:, None] <= quantiles
+    return {level: float(weights @ under[:, k]) / total if total else math.nan for k, level in enumerate(levels.tolist())}
 
 
 def between(shares: dict[float, float]) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +11,7 @@ from burkholder.errors import BadInput
 from burkholder.intervals import book, tracker
 from burkholder.intervals.base import Banded
 from burkholder.intervals.certificate import BandCertificate, comparators, coverage_line, rests_on
+from burkholder.intervals.pictures import calibration_figure, shares_below
 from burkholder.learning.certificate import Certificate
 from burkholder.learning.protocol import Stretch
 from burkholder.learning.rounding import UNIT
@@ -148,7 +148,12 @@ class QuantileRun(Run):
     @property
     def quantiles(self) -> np.ndarray:
         """Rounds × levels, in order in every row."""
-        return np.asarray(self.predictions)
+        return np.asarray(self.predictions).reshape(-1, len(self.certificate.levels))  # type: ignore[attr-defined]
+
+    @property
+    def targets(self) -> np.ndarray:
+        """The labels, in the order they came."""
+        return np.asarray(self.details.get("targets", ()), float)
 
     def calibration(self) -> dict[float, float]:
         """For every level, the share of this run's labels, weighted, that lay at or below its quantile.
@@ -159,15 +164,10 @@ class QuantileRun(Run):
         True
         """
         levels = self.certificate.levels  # type: ignore[attr-defined]
-        under = np.asarray(self.details["targets"])[:, None] <= self.quantiles
-        weights = np.ones(len(under)) if self.weights is None else self.weights
-        total = float(weights.sum())
-        return {level: float(weights @ under[:, k]) / total if total else math.nan for k, level in enumerate(levels.tolist())}
+        return shares_below(levels, self.quantiles, self.targets, self.weights)
 
     def plot_calibration(self, path: str | None = None) -> Any:
         """The share of labels at or below each quantile beside its level, and between neighbours beside what there should be (PIT)."""
-        from burkholder.intervals.pictures import calibration_figure
-
         figure = calibration_figure(self.calibration())
         if path is not None:
             figure.savefig(path, dpi=130)
