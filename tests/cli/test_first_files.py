@@ -82,12 +82,12 @@ def test_intervals_of_a_saved_model_are_those_it_says_in_python(banded):
     learner = bk.load(folder / "load.bk")
     found = [json.loads(line) for line in lines]
     assert len(found) == 2 and all(one["low"] <= one["prediction"] <= one["high"] for one in found)
-    row = (np.array([0, 2 * 2 + bk.feature_index("Rome", namespace="town")]), np.array([2.0, 1.0]))
+    row = {"temp": 2.0, "town": "Rome"}
     assert (found[0]["low"], found[0]["high"]) == tuple(learner.predict(row)) and found[0]["prediction"] == learner.point(row)
 
 
 def test_another_coverage_than_the_models_is_refused(banded):
-    with pytest.raises(BadInput, match=r"coverage of 0\.9"):
+    with pytest.raises(BadInput, match=r"learned to cover 0\.9"):
         said("predict", str(banded[0] / "load.bk"), str(banded[0] / "new.jsonl"), "--intervals", "0.5")
 
 
