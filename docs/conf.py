@@ -24,7 +24,8 @@ html_theme_options = {
     "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's machine is
+html_sidebars = {path.stem: [] for path in HERE.glob("*.md")}  # there is nothing below them to navigate
 html_static_path: list[str] = []
 sphinx_gallery_conf = {
     "examples_dirs": ["gallery"],

@@ -122,3 +122,31 @@ def test_a_row_passes_every_hop_of_the_map(tmp_path):
         check=True,
     )
     assert {"burkholder." + hop.replace("/", ".") for hop in hops} <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md"])
+def test_the_first_screen_is_what_the_command_prints(page):
+    shown = re.search(r"^\$ burkholder learn  .*\n((?:.+\n)+?)```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown is not None and shown[1].count("\n") == 5
+    done = subprocess.run(
+        [sys.executable, "-c", "from burkholder.cli import main; main()", "learn"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown[1] in done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *PAGES[1:]])
+def test_links_lead_somewhere(page):
+    """Files of the tree, and headings in them; pages that the site makes are checked when it is built."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)):
+        path, _, heading = link.partition("#")
+        if re.match(r"https?:|mailto:", link) or path.startswith(("api/", "examples/")):
+            continue
+        found = (ROOT / page).parent / path if path else ROOT / page
+        assert found.exists(), link
+        if heading:
+            titles = re.findall(r"^#+ (.+)$", found.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}, link

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder import losses
+from burkholder.cli.advice import Advice
+from burkholder.cli.forecasts import read_forecasts
 from burkholder.experts import Experts
 
 PYTHON = losses.Custom(lambda p, y: abs(p - y), lambda p, y: float(np.sign(p - y)), 1.0)
@@ -128,3 +130,27 @@ def test_the_command_runs_blocks(tmp_path):
     assert result.exit_code == 0, result.output
     said = np.loadtxt(tmp_path / "out.txt")
     np.testing.assert_allclose(said, Experts("absolute").run(x, y, together=days).predictions, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("method", "says"), [("huber-root", "promised ≤"), ("boa", "promised nothing (9 of them without labels in time")])
+def test_the_command_learns_a_block_whose_labels_are_partly_missing_as_one_round(method, says, tmp_path, capsys):
+    """Rows ahead are predicted from what was known before their block; the others are late for nobody."""
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=14)
+    x = np.round(y[:, None] + rng.normal(size=(14, 2)), 6)
+    day, ahead = np.repeat([1, 2, 3], [5, 5, 4]), np.isin(np.arange(14), [6, 13])
+    lines = [f"{d},{'' if skip else repr(t)},{a!r},{b!r}" for d, skip, t, (a, b) in zip(day, ahead, y.tolist(), x.tolist())]
+    (tmp_path / "prices.csv").write_text("\n".join(["day,price,a,b", *lines]) + "\n")
+    advice = Advice(read_forecasts(str(tmp_path / "prices.csv"), "price", together="day"), "absolute", method, None, {}, together=True)
+    advice.run()
+    alone, predictions = Experts("absolute", method=method), np.empty(14)
+    for block in (1, 2, 3):
+        due, rest = (day == block) & ~ahead, (day == block) & ahead
+        if rest.any():
+            predictions[rest] = alone.predict_many({"a": x[rest, 0], "b": x[rest, 1]})
+        predictions[due] = alone.run({"a": x[due, 0], "b": x[due, 1]}, y[due], together=int(due.sum())).predictions
+    np.testing.assert_array_equal(advice.predictions, predictions)
+    assert same_bits(advice.learners[""], alone)
+    assert (advice.result()["bound"] is None) == (method == "boa")
+    advice.show()
+    assert says in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from datetime import datetime, timedelta
@@ -89,3 +90,12 @@ def test_task(task: Task, home: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_there_are_thirty_and_the_page_lists_them() -> None:
     assert len(TASKS) == len({task.name for task in TASKS}) == 30
     assert (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8") == page()
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    """Read off the table as it stands, asked of the tests as pytest collects them."""
+    rows = re.findall(r"^\| .* \| `(\w+)\[(.+)\]` \|$", (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == len(set(rows)) == 30
+    for function, case in rows:
+        marks = [mark for mark in globals()[function].pytestmark if mark.name == "parametrize"]
+        assert len(marks) == 1 and marks[0].kwargs["ids"].count(case) == 1, case

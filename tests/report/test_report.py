@@ -1,11 +1,9 @@
-"""The report: whole without any other file, honest in its numbers, and drawn by a real browser without a complaint."""
+"""The report: whole without any other file, and honest in its numbers; test_browser.py has it drawn."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,19 +16,6 @@ from burkholder import losses
 from burkholder.cli.session import Session
 from burkholder.cli.telling import result
 from burkholder.report import Recorder, baselines, charts
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--allow-file-access-from-files",
-    "--enable-logging=stderr",
-]
 
 
 def _session(
@@ -205,71 +190,3 @@ def test_best_linear_is_near_the_best(name: str, box: float | None, ball: float 
 def test_ticks_cover(low: float, high: float) -> None:
     for ticks in (charts.nice_ticks(low, high), charts.wide_ticks(low, high)):
         assert ticks == sorted(ticks) and ticks[0] <= low + 1e-12 and ticks[-1] >= high - 1e-9 * abs(high) and len(ticks) <= 30
-
-
-# --- a real browser -----------------------------------------------------------------------------------------------
-_PROBE = """<!doctype html><body><iframe src="%s" style="width:%dpx;height:4000px;border:0"></iframe>
-<pre id="out"></pre><script>
-const frame = document.querySelector('iframe');
-frame.onload = () => {
-  const page = frame.contentDocument, view = frame.contentWindow, figure = page.querySelector('.chart'), out = {};
-  out.ready = [...page.querySelectorAll('.chart')].map(chart => chart.dataset.ready);
-  const drawn = [...page.querySelectorAll('.plot')].filter(plot => plot.getBoundingClientRect().width > 0);
-  out.plots = drawn.length;
-  out.widths = drawn.map(plot => plot.getBoundingClientRect().width);
-  out.lengths = drawn.flatMap(plot => [...plot.querySelectorAll('path.line')].map(path => path.getTotalLength()));
-  out.outside = drawn.flatMap(plot => { const box = plot.getBoundingClientRect();
-    return [...plot.querySelectorAll('text')].filter(text => { const own = text.getBoundingClientRect();
-      return own.left < box.left - 1 || own.right > box.right + 1; }).map(text => text.textContent); });
-  out.overflow = page.documentElement.scrollWidth - page.documentElement.clientWidth;
-  const before = figure.querySelector('.now').textContent;
-  figure.focus();
-  out.focused = page.activeElement === figure;
-  figure.dispatchEvent(new view.KeyboardEvent('keydown', {key: 'Home', bubbles: true, cancelable: true}));
-  out.first = figure.querySelector('.now').textContent;
-  figure.dispatchEvent(new view.KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true, cancelable: true}));
-  out.second = figure.querySelector('.now').textContent;
-  out.moved = before !== out.first && out.first !== out.second;
-  out.cursor = figure.querySelector('.cursor').getAttribute('visibility');
-  out.paper = view.getComputedStyle(page.body).backgroundColor;
-  out.ink = view.getComputedStyle(page.body).color;
-  document.getElementById('out').textContent = JSON.stringify(out);
-};
-</script></body>"""
-
-
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_browser_draws_it(report: Any, tmp_path: Path, width: int, dark: bool) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("no Chromium on this machine")
-    probe = tmp_path / "probe.html"
-    probe.write_text(_PROBE % (report[2].as_uri(), width))
-    looks = ["--blink-settings=preferredColorScheme=0"] if dark else ["--blink-settings=preferredColorScheme=1"]
-    ran = subprocess.run(
-        [
-            browser,
-            *FLAGS,
-            *looks,
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1400,4200",
-            "--virtual-time-budget=5000",
-            "--dump-dom",
-            probe.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert "CONSOLE" not in ran.stderr, ran.stderr
-    import html
-
-    told = json.loads(html.unescape(ran.stdout.split('<pre id="out">')[1].split("</pre>")[0]))
-    assert told["ready"] == ["yes"] * 4 and told["plots"] == 4 and min(told["lengths"]) > 30.0 and len(told["lengths"]) >= 8
-    assert told["overflow"] <= 0 and told["outside"] == [] and max(told["widths"]) <= width
-    assert told["focused"] and told["moved"] and told["cursor"] == "visible"
-    assert (_light(told["paper"]) < 0.2 < 0.8 < _light(told["ink"])) if dark else (_light(told["ink"]) < 0.2 < 0.8 < _light(told["paper"]))
-
-
-def _light(colour: str) -> float:
-    return sum(map(int, re.findall(r"\d+", colour)[:3])) / 765.0

@@ -8,6 +8,7 @@ def main() -> None:
     import sys
 
     from burkholder.cli.app import app
+    from burkholder.cli.console import say
     from burkholder.errors import BurkholderError
     from burkholder.machine.announcing import announce_compiling
 
@@ -16,5 +17,5 @@ def main() -> None:
     try:
         app()
     except BurkholderError as error:
-        print("\n".join(["Error: " + str(error), *([error.more] if error.more else [])]), file=sys.stderr)
+        say("\n".join(["Error: " + str(error), *([error.more] if error.more else [])]))
         sys.exit(1)

@@ -68,26 +68,23 @@ class Advice:
         self.seconds = time.perf_counter() - began
 
     def _advised(self, learner: Any, mine: np.ndarray) -> np.ndarray:
-        """The rows of one learner, in stretches: compiled, or played where labels are missing."""
+        """The rows of one learner, in stretches: those with a label are learned as one run, the others are predicted."""
         y, forecasts = self.data.y[mine], self.data.values[mine]
         missing = np.isnan(y)
-        used = []
+        used: list[list[float]] = [[] for _ in y]
         for start, stop in self._stretches(mine, missing):
-            part = slice(start, stop)
-            columns = dict(zip(self.data.names, forecasts[part].T))
-            if missing[part].any() or (stop - start == 1 and not self.together):
-                tickets = [learner.play(dict(zip(self.data.names, row))) for row in forecasts[part].tolist()]
-                used += [list(learner.weights(dict(zip(self.data.names, row))).values()) for row in forecasts[part].tolist()]
-                self.predictions[mine[part]] = [ticket.prediction for ticket in tickets]
-                for ticket, target in zip(tickets, y[part].tolist()):
-                    if target == target:
-                        learner.reveal(ticket.id, target)
-                    else:
-                        learner.forget(ticket.id)
-            else:
-                run = learner.run(columns, y[part], trace=0, **({"together": stop - start} if self.together else {}))
-                self.predictions[mine[part]] = run.predictions
-                used += run.details["weights"].tolist()
+            rows = np.arange(start, stop)
+            ahead, due = rows[missing[start:stop]], rows[~missing[start:stop]]
+            if ahead.size:  # first: nothing of their moment is known yet
+                self.predictions[mine[ahead]] = learner.predict_many(dict(zip(self.data.names, forecasts[ahead].T)))
+                for t in ahead.tolist():
+                    used[t] = list(learner.weights(dict(zip(self.data.names, forecasts[t].tolist()))).values())
+            if due.size:
+                columns = dict(zip(self.data.names, forecasts[due].T))
+                run = learner.run(columns, y[due], trace=0, together=int(due.size) if self.together else None)
+                self.predictions[mine[due]] = run.predictions
+                for t, row in zip(due.tolist(), run.details["weights"].tolist()):
+                    used[t] = row
         width = len(learner.columns)
         return np.array([[*row, *[0.0] * (width - len(row))] for row in used]) if used else np.zeros((0, width))
 
@@ -162,10 +159,10 @@ class Advice:
         if not told["rounds"]:
             tell(f"{told['rows']:,} rows predicted, none learned: their target is empty.")
             return
-        label, rows = f"{told['loss']} loss", sorted(told["expert_losses"].items(), key=lambda pair: pair[1])
+        rows = sorted(told["expert_losses"].items(), key=lambda pair: pair[1])
         width = max(31, *(len(printable(name)) for name, _ in rows))
         tell(f"{told['rounds']:,} rounds learned" + (f", {told['predicted_only']:,} rows predicted only" if told["predicted_only"] else ""))
-        tell(f"  {'mean ' + label:<{width}}")
+        tell(f"  mean {told['loss']} loss")
         tell(f"  {told['method']:<{width}}  {told['mean_loss']:.6g}   <-- this")
         tell(f"  {'best fixed mixture in hindsight':<{width}}  {told['best_convex_loss']:.6g}")
         tell(f"  {'average of the experts':<{width}}  {told['average_loss']:.6g}")
@@ -177,8 +174,19 @@ class Advice:
             tell(f"Columns left out: {printable(', '.join(told['left_out']))}.")
         if told["bad_lines"]:
             tell(f"{told['bad_lines']:,} malformed lines skipped.")
-        shown = "nothing" if told["bound"] is None else f"≤ {told['bound']:.6g}"
-        tell(f"Regret to that mixture over {told['life_rounds']:,} rounds: promised {shown}, realised ≤ {told['realised']:.6g}.")
+        shown = f"nothing ({self._why()})" if told["bound"] is None else f"≤ {told['bound']:.6g}"
+        tell(f"Regret to that mixture over {told['life_rounds']:,} rounds: realised ≤ {told['realised']:.6g}, promised {shown}.")
+
+    def _why(self) -> str:
+        """Why there is no promise about that mixture."""
+        certificates = [learner.certificate() for learner in self.learners.values()]
+        for certificate in certificates:
+            for broken in certificate.assumptions:
+                if not broken.held:
+                    blocks = "; huber-root would count a block as one" if self.together else ""
+                    return f"{broken.violations:,} of them without {broken.name}{blocks}"
+        return next((note.removeprefix("no bound: ") for each in certificates for note in each.notes if note.startswith("no bound: ")),
+                    "this method competes with single experts only")  # fmt: skip
 
     # --- writing -----------------------------------------------------------------------------------------------
     def write(self, predictions: Path | None, weights: Path | None, plot: Path | None, save: Path | None) -> None:

@@ -22,7 +22,7 @@ def bound(
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """What regret is promised over n rounds, against every comparator of this radius."""
-    from burkholder.cli.console import emit
+    from burkholder.cli.console import emit, tell
     from burkholder.cli.options import parsed
     from burkholder.cli.promise import promised
 
@@ -30,8 +30,8 @@ def bound(
     if json:
         emit(result)
         return
-    typer.echo(f"regret ≤ {result['bound']:.6g} after {rounds:,} rounds ({result['per_round']:.6g} a round)")
-    typer.echo(
+    tell(f"regret ≤ {result['bound']:.6g} after {rounds:,} rounds ({result['per_round']:.6g} a round)")
+    tell(
         f"  {learner}, {loss} loss with |δ| ≤ {result['lipschitz']:g}, features of size {norm:g}"
         + (f" ({features} of them)" if features > 1 else "")
         + f", comparators of size {radius:g}"

@@ -55,17 +55,28 @@ def fitted(text: str, stream: Any) -> str:
     if not stream.isatty():
         return text
     import shutil
+
+    return wrapped(text, shutil.get_terminal_size().columns)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Lines no longer than this, unless one word is; what follows a name and a gap stays in its column.
+
+    >>> print(wrapped("  name    what it is, in several words", 24))
+      name    what it is, in
+              several words
+    """
+    import re
     import textwrap
 
-    width = shutil.get_terminal_size().columns
-    return "\n".join(
-        textwrap.fill(
-            line, width, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 4), break_long_words=False, break_on_hyphens=False
-        )
-        if len(line) > width
-        else line
-        for line in text.split("\n")
-    )
+    lines = []
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        columns = [gap.end() for gap in re.finditer(r"(?<=\S)\s{2,}(?=\S)", line) if 2 * gap.end() <= width]
+        hang = max([*columns, indent if indent > 8 else indent + 4])
+        long = textwrap.wrap(line, width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False)
+        lines += long if len(line) > width else [line]
+    return "\n".join(lines)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from burkholder.cli.console import emit, say
+from burkholder.cli.console import emit, say, tell
 
 
 def discover(
@@ -25,7 +25,7 @@ def discover(
             emit(discovery.names())
         else:
             for name in discovery.names():
-                print(f"{name:36s} {discovery.problem(name).words}")
+                tell(f"{name:36s} {discovery.problem(name).words}")
         return
     if not source:
         raise BadInput("name", source, f"choose one of {', '.join(discovery.names())}, or a Python file")
@@ -35,7 +35,7 @@ def discover(
     if json:
         emit(result)
     else:
-        print(found)
+        tell(str(found))
         say(f"certificate written to {path}; re-verify it with: burkholder check {path}")
 
 
@@ -61,5 +61,5 @@ def check(
     if json:
         emit({"verified": True, "constant": data["constant"], "statement": statement, "unverified": {"name": data["name"]}})
     else:
-        print(statement)
-        print(f"  (the file calls itself {data['name']!r}: a name, which nobody verified)")
+        tell(statement)
+        tell(f"  (the file calls itself {data['name']!r}: a name, which nobody verified)")

@@ -11,7 +11,7 @@ import typer
 def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False) -> None:
     """Learners, losses, functions, expert rules and file formats, with one line each."""
     from burkholder import functions, losses
-    from burkholder.cli.console import emit
+    from burkholder.cli.console import emit, tell
     from burkholder.experts import METHODS
     from burkholder.learning.factory import AUTO
     from burkholder.streams.readers.detect import FORMATS
@@ -45,11 +45,11 @@ def list_names(json: Annotated[bool, typer.Option("--json", help="One JSON objec
         emit(names)
         return
     for title, lines in names.items():
-        typer.echo(f"{title}:")
+        tell(f"{title}:")
         width = max(map(len, lines)) + 2
         for name, about in lines.items():
-            typer.echo(f"  {name.ljust(width)}{about}")
-        typer.echo("")
+            tell(f"  {name.ljust(width)}{about}")
+        tell("")
 
 
 def first_line(thing: Any) -> str:

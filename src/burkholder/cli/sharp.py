@@ -17,14 +17,14 @@ def sharp(
     """Compute a sharp constant: linear program, proved upper end, explicit martingale below."""
     from ..errors import BadInput
     from ..lab import sharp as lab
-    from .console import emit
+    from .console import emit, tell
 
     if list_names:
         if json:
             emit(lab.names())
         else:
             for known in lab.names():
-                print(f"{known:36s} {lab.find(known).statement}")
+                tell(f"{known:36s} {lab.find(known).statement}")
         return
     if name is None:
         raise BadInput("name", name, "name an inequality, or use --list")
@@ -34,4 +34,4 @@ def sharp(
     if json:
         emit(found.to_dict())
     else:
-        print(found)
+        tell(str(found))

@@ -18,13 +18,13 @@ def tight(
 ) -> None:
     """Play the adversary of unpredictable labels against a learner and report regret ÷ bound."""
     from ..lab.necessary import tight as play
-    from .console import emit
+    from .console import emit, tell
 
     found = play(_load(learner), rounds, paths, dim, process, seed=seed)
     if json:
         emit(found.to_dict())
     else:
-        print(found)
+        tell(str(found))
 
 
 def _load(place: str) -> Any:

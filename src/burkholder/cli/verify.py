@@ -17,7 +17,7 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """Check that a function is a Burkholder function: 1°, 2°, 3°, convexity, its strategies, its regret bound."""
-    from burkholder.cli.console import emit
+    from burkholder.cli.console import emit, tell
     from burkholder.errors import BadInput
     from burkholder.lab.load import load
     from burkholder.lab.verify import verify as examine
@@ -30,6 +30,6 @@ def verify(
     if json:
         emit({"name": name, **report.to_dict()})
     else:
-        print(report)
+        tell(str(report))
     if strict and report.refuted:
         raise typer.Exit(1)

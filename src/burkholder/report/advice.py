@@ -87,9 +87,12 @@ def _now(group: str, learner: Any) -> dict[str, Any]:
 
 
 def _guarantees(learners: dict[str, Any]) -> dict[str, Any]:
+    """A line for each guarantee, behind its group where there are some."""
+    first = 0 if any(learners) else 1
     rows = [
-        (group, item.name, "–" if item.value is None else number(item.value), item.statement)
+        (group, item.name, "–" if item.value is None else number(item.value), item.statement)[first:]
         for group, learner in learners.items()
         for item in learner.certificate().guarantees
     ]
-    return {"title": "Guarantees", "about": "", "head": ("group", "guarantee", "value", "statement"), "rows": rows, "notes": ()}
+    head = ("group", "guarantee", "value", "statement")[first:]
+    return {"title": "Guarantees", "about": "", "head": head, "rows": rows, "notes": ()}

@@ -42,7 +42,8 @@ font-variant-numeric:tabular-nums}
 thead th{color:var(--soft);font-weight:600}
 summary{cursor:pointer;margin:.5rem 0;color:var(--soft)}
 .bars{list-style:none;padding:0}
-.bars li{display:grid;grid-template-columns:minmax(6rem,14rem) 1fr 5rem;gap:.75rem;align-items:center}
+.bars li{display:grid;grid-template-columns:minmax(6rem,14rem) minmax(0,1fr) 6.25rem;gap:.75rem;align-items:center;
+line-height:1.3;padding:.2rem 0}
 .name{overflow-wrap:anywhere}
 .bar{display:block;height:.8rem;border-radius:.2rem;background:var(--c0)}
 .minus{background:var(--c1)}
@@ -52,7 +53,7 @@ summary{cursor:pointer;margin:.5rem 0;color:var(--soft)}
 footer{color:var(--soft);margin:2rem 0;font-size:.85rem}
 @media(max-width:38rem){.wide{display:none}
 .narrow{display:block}
-.bars li{grid-template-columns:6rem 1fr 4rem}
+.bars li{grid-template-columns:7rem minmax(0,1fr) 6.25rem;gap:.5rem}
 td,th{padding:.3rem .4rem}
 }
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}
