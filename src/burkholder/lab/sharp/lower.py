@@ -22,7 +22,7 @@ from burkholder.checker import Poly, Rejected, digest, number, parse, variable
 from burkholder.lab.sharp.plan import Array, Plan, drift
 from burkholder.refuter import FORMAT, RAY, refuted, ways
 
-GAPS = (3e-2, 3e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
+GAPS = (3e-2, 1e-2, 3e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
 DOWNS = (29, 32)  # sixteenths of x: the jumps a search begins with
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 UNDER, PARTS = 4, 20  # powers of 1/z, and pieces of the interval, where jumps differ
@@ -210,9 +210,9 @@ class Search:
             if unit == "y":
                 yield from self._fair(contact, gap)
                 continue
-            for near in (5e-4, 5e-3, 3e-5):
-                away = near * gap
-                low = Fraction(contact**2 * (1 + away)).limit_denominator(10**12)
+            for near in (5e-4, -7e-4, -2e-3, -5e-3, -2e-2):  # below the contact too: `sharp` is a proved upper end, a little high
+                away = abs(near) * gap
+                low = Fraction(contact**2 * (1 + near * gap)).limit_denominator(10**12)
                 for fine, reach in ((0.2, 2e5), (0.1, 2e8)):
                     high = Fraction(int((reach / away) ** (1 / 3)))
                     up = Fraction(1, int(1 / (away * fine)))
