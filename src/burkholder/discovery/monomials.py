@@ -41,6 +41,7 @@ def text(powers: Monomial) -> str:
 def written(p: Poly) -> str:
     """A polynomial in Python notation.
 
+    >>> from burkholder.checker import parse
     >>> written(parse("(x - 3*y)**2"))
     'x**2 - 6*x*y + 9*y**2'
     """
