@@ -152,7 +152,6 @@ BRACKETS = [
     ("general", "s**2 + x**2*s", "C*x**4", 1e-3),
     ("general", "x**2", "C*s", 1e-4),
     ("general", "x**4", "C*s**2", 1e-4),
-    ("general", "x**2*s", "C*s**2", 1e-4),
     ("rademacher", "s**2", "C*x**4", 1e-3),
     ("rademacher", "x**2*s", "C*x**4", 1e-3),
     ("rademacher", "s**2", "C*x**2*s", 1e-3),
