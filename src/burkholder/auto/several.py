@@ -143,15 +143,15 @@ class Several:
         self, slots: Any, features: int, rows: kernel.Rows, rounds: int, base: NDArray[np.float64], label: Any, weight: Any, fresh: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """(likeliest classes, log losses, probabilities) of rows that the linear lanes have played and learned after so many rounds."""
-        if self.meeting.retired[0] == 1.0:
-            self._forget()
-        else:
+        if self.meeting.retired[0] == 0.0:
             grown = roomy(self.grove, rounds, len(base), min(features - 1, WIDEST))
             if grown is not self.grove:
                 self.grove, self._tables = grown, None
         labels = plain(label, np.int64)
         found, paid, likely = np.empty(len(labels), np.int64), np.empty(len(labels)), np.empty_like(base)
         self._run(slots, rows, rounds, base, labels, plain(weight, np.float64), likely, found, paid, True, fresh)
+        if self.meeting.retired[0] == 1.0:
+            self._forget()
         return found, paid, likely
 
     def predict(self, slots: Any, rows: kernel.Rows, rounds: int, base: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -175,8 +175,10 @@ class Several:
 
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
-        """Everything that was learned, by name."""
-        return {name: array.copy() for part in (self.grove, self.meeting) for name, array in part._asdict().items()}
+        """Everything that was learned, by name; nodes that are there."""
+        learned = {name: array.copy() for part in (self.grove, self.meeting) for name, array in part._asdict().items()}
+        used = int(self.grove.used.max()) * len(self.grove.used)
+        return learned | {name: learned[name][:used] for name in ("nodes", "found", "hoped", "held")}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
