@@ -70,9 +70,8 @@ def test_what_is_printed_is_true(loss: str, delivery: str, seed: int) -> None:
     for size in (0.0, 0.2, -1.0):
         W = {(f"u{i}", j): size * a * b for i, a in enumerate((1.0, -0.5, 0.25, 2.0)) for j, b in enumerate((1.0, -1.0, 0.5))}
         known = {pair: value for pair, value in W.items() if pair in {row[:2] for row in x}}
-        other = sum(
-            (loss_of(record, Fraction(one[3]) + half * Fraction(W[row[:2]]), label) for row, one, label in zip(x, said, labels)), Fraction(0)
-        )
+        others = [Fraction(one[3]) + half * Fraction(W[row[:2]]) for row, one in zip(x, said)]
+        other = sum((loss_of(record, predicted, label) for predicted, label in zip(others, labels)), Fraction(0))
         in_order(lost[0] - other, certificate, w=known)
     by_lane = {str(item.comparators): [] for item in certificate.others}
     for item in certificate.others:

@@ -20,7 +20,6 @@ from burkholder.matrix.ids import Id, Pairs, checked_pair, checked_pairs, items
 from burkholder.merged import schema
 from burkholder.merged.described_certificate import DescribedCertificate, certify
 from burkholder.merged.lanes import SLOT, Lanes
-from burkholder.merged.mixing import alike
 
 VERSION = 1
 SAID = "ratings say"  # the feature that holds what completion predicts

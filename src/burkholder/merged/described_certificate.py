@@ -23,7 +23,7 @@ class DescribedCertificate(Certificate):
     """`ratings` is the certificate of completion, `behind` how the whole stands to it."""
 
     ratings: Certificate = field(default=Certificate("", "", 0, 0.0), repr=False)
-    behind: Behind = Behind(0.0, 0.0, 0.0, 0.0)
+    behind: Behind = field(default_factory=lambda: Behind(0.0, 0.0, 0.0, 0.0))
 
     def _realised(self, whom: Any) -> float:
         return above(self.behind.ahead, self.ratings.realised(*whom))
