@@ -86,8 +86,8 @@ class DescribedCompletion(Lanes):
         max_pending: int = MAX_PENDING,
     ) -> None:
         ratings = MatrixCompletion(low, high, loss=loss, fast=fast, exact=exact, max_pending=max_pending)
-        ends = {} if ratings.loss.classes else {"low": ratings.low, "high": ratings.high}
-        named = {"loss": ratings.loss.name, **ratings.loss._asdict()}
+        ends: dict[str, Any] = {} if ratings.loss.classes else {"low": ratings.low, "high": ratings.high}
+        named: dict[str, Any] = {"loss": ratings.loss.name, **ratings.loss._asdict()}
         self._join(Auto(**named, **ends, effort=effort, max_pending=max_pending), ratings, max_pending)
 
     def _join(self, features: Auto, ratings: MatrixCompletion, max_pending: int) -> None:

@@ -32,7 +32,7 @@ class DescribedCertificate(Certificate):
         return above(self.behind.cost, self.ratings.corrected(*whom))
 
     def _promised(self, whom: Any) -> float:
-        return above(self.behind.cost, self.ratings.bound(*whom, nominal=True))
+        return above(self.behind.cost, self.ratings.bound(whom[0], whom[1], nominal=True))
 
 
 def certify(ratings: Any, mixer: Mixer, features: Any) -> DescribedCertificate:
