@@ -156,3 +156,21 @@ def test_truths_are_no_forecasts(tmp_path):
     path = tmp_path / "loads.csv"
     path.write_text("load,holiday,a,b\n" + "".join(f"{t % 5},{t % 2 == 0},{t % 5 + 1},{t % 5 - 1}\n" for t in range(20)))
     assert json.loads(said("experts", str(path), "--target", "load", "--json"))["experts"] == ["a", "b"]
+
+
+ODD = {"{0}/{1}/2024": "write the year first", "${1}.50": "plain numbers", "{1}%": "plain numbers", "{0}'2{1}.5": "plain numbers"}
+
+
+@pytest.mark.parametrize("shape", [*ODD, "A{1}", "{0}-{1}"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_columns_that_look_like_something_else_are_remarked_on(shape, form, tmp_path):
+    path = tmp_path / f"sales.{form}"
+    words = [shape.format(1 + t % 12, 10 + t % 17) for t in range(60)]
+    if form == "csv":
+        path.write_text("odd;kind;y\n" + "".join(f"{word};{'ab'[t % 2]};{t % 7}\n" for t, word in enumerate(words)))
+    else:
+        path.write_text("".join(json.dumps({"odd": word, "kind": "ab"[t % 2], "y": t % 7}) + "\n" for t, word in enumerate(words)))
+    told = json.loads(said("learn", str(path), "--target", "y", "--json", "--quiet"))["remarks"]
+    assert [remark for remark in told if ODD.get(shape, "?") in remark] == told and len(told) == (shape in ODD)
+    assert CliRunner().invoke(app, ["learn", str(path), "--target", "y"]).stderr.count("'odd'") == len(told)
+    assert json.loads(said("learn", str(path), "--target", "y", "--json", "--quiet", "--categorical", "odd"))["remarks"] == []

@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class CsvReader(TextReader):
     def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
         """The fields of a column in the sample."""
         place = list(names).index(column)
-        for record in list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]:
+        for record in islice(csv.reader(io.StringIO(sample), delimiter=self.delimiter), int(self.header), None):
             if len(record) == len(names):
                 yield record[place].strip(" \t\r")
 
