@@ -7,13 +7,17 @@ nobody asks for the lifetimes before the last pass.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from numba.core import config, ir, transforms
+from numba.core import base, config, event, ir, transforms, types
 from numba.core.compiler import Flags
 from numba.core.compiler_machinery import PassManager, _pass_registry
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.targetconfig import ConfigStack
+from numba.core.types.functions import BaseFunction
+from numba.core.typing.npydecl import NumpyRulesArrayOperator
 
 _FLAGS_HASH = hash(Flags())
 
@@ -80,7 +84,39 @@ def _install_new(context: Any) -> None:
         context.install_registry(registry)
 
 
-def _nothing(*_: Any) -> None:
+_ANSWERS: dict[Any, Any] = {}  # of a function for types and flags; also the flags themselves, so that no other has their id
+
+
+def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """The signature of a call: asked for at every look at an expression, answered once a piece."""
+    flags = ConfigStack.top_or_none()
+    key = function, tuple(args), id(flags)
+    if kws or key not in _ANSWERS:
+        found = _call_type_found(function, context, args, kws)
+        if kws:
+            return found
+        _ANSWERS[key] = found, flags
+    return _ANSWERS[key][0]
+
+
+_call_type_found: Any = BaseFunction.get_call_type
+
+
+def _for_arrays(template: Any, args: Any, kws: Any) -> Any:
+    """What an operator does with arrays; numpy's table of types need not be searched for numbers."""
+    bare = [kind.type if isinstance(kind, types.Optional) else kind for kind in args]
+    return _for_arrays_found(template, args, kws) if any(isinstance(kind, types.ArrayCompatible) for kind in bare) else None
+
+
+_for_arrays_found: Any = NumpyRulesArrayOperator.generic
+
+
+def forget() -> None:
+    """What was answered holds for one loop: new functions may be declared before the next."""
+    _ANSWERS.clear()
+
+
+def _nothing(*_: Any, **__: Any) -> None:
     """What was done at the start."""
 
 
@@ -93,4 +129,9 @@ REPLACED: list[tuple[Any, str, Any]] = [
     (PassManager, "_runPass", _run_pass),
     (CPUContext, "load_additional_registries", _install_new),
     (config, "reload_config", _nothing),
+    (BaseFunction, "get_call_type", _call_type),
+    (NumpyRulesArrayOperator, "generic", _for_arrays),
+    (base, "_has_loc", cache(base._has_loc)),
+    (event, "start_event", _nothing),
+    (event, "end_event", _nothing),
 ]

@@ -11,30 +11,48 @@ import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from llvmlite.binding import Linkage
 from numba import extending
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-from burkholder.machine.bookkeeping import REPLACED
+from burkholder.machine.bookkeeping import REPLACED, forget
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Unfinished(JITCodeLibrary):
-    """Code that waits to be linked into a loop: linked with what it calls, but neither optimised nor loaded."""
+    """Code that waits to be linked into a loop, by itself: neither optimised nor loaded, and without what it calls."""
 
     def add_llvm_module(self, ll_module: Any) -> None:
         self._final_module.link_in(ll_module)
 
+    def add_linking_library(self, library: Any) -> None:
+        library._ensure_finalized()
+        self._linking_libraries.append(library)
+
     def finalize(self) -> None:
         self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._shared_module, self._finalized = self._final_module, True
+
+
+def _add_with_all_it_calls(loop: Any, library: Any) -> None:
+    """Pieces are linked where their loop is finished, each of them once, however many call it."""
+    waiting = [library]
+    while waiting:
+        part = waiting.pop()
+        if part not in loop._linking_libraries:
+            part._ensure_finalized()
+            loop._reload_init.update(part._reload_init)
+            loop._linking_libraries.append(part)
+            if isinstance(part, _Unfinished):
+                waiting.extend(part._linking_libraries)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -97,7 +115,11 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
-_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED]
+_IN_LOOP: list[tuple[Any, str, Any]] = [
+    (NativeLowering, "run_pass", _lowered_in_loop),
+    (CPUCodeLibrary, "add_linking_library", _add_with_all_it_calls),
+    *REPLACED,
+]
 
 
 class _LoopCompiler(Compiler):
@@ -117,6 +139,7 @@ class _LoopCompiler(Compiler):
         finally:
             for owner, name, before in others:
                 setattr(owner, name, before)
+            forget()
             if searching:
                 gc.enable()
 
