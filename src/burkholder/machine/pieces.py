@@ -13,10 +13,13 @@ from typing import Any, TypeVar
 
 from llvmlite.binding import Linkage
 from numba import extending
+from numba.core import ir
+from numba.core.analysis import dead_branch_prune
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import find_const, guard
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from burkholder.machine.bookkeeping import REPLACED, forget
 from burkholder.machine.processor import PLAIN
@@ -93,6 +96,7 @@ class _PartCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         kept = [(kind, name) for kind, name in pipeline.passes if kind.__name__ not in self.needless]
+        kept.insert([kind for kind, _ in kept].index(NopythonTypeInference), (_Known, "known fields"))
         pipeline.passes = [(_PartLowering if kind is NativeLowering else kind, name) for kind, name in kept]
         pipeline.finalize()
         return [pipeline]
@@ -113,6 +117,38 @@ class _PieceCompiler(_PartCompiler):
             "PreLowerStripPhis",
         }
     )
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Known(FunctionPass):
+    """Fields of records that are known by the types of the arguments become constants, and branches that they rule out go."""
+
+    _name = "known_fields"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        told = {at: kind.known for at, kind in enumerate(state.args) if getattr(kind, "known", None)}
+        if not told:
+            return False
+        function, values = state.func_ir, {}
+        for block in function.blocks.values():
+            for assign in block.find_insts(ir.Assign):
+                value, name = assign.value, assign.target.name
+                if len(function._definitions[name]) > 1:
+                    continue
+                if isinstance(value, ir.Arg) and value.index in told:
+                    values[name] = told[value.index]
+                elif isinstance(value, ir.Expr) and value.op in ("getattr", "getitem", "static_getitem") and value.value.name in values:
+                    key = value.attr if value.op == "getattr" else guard(find_const, function, value.index)
+                    inside = values[value.value.name]
+                    if key is not None and (key in inside if isinstance(inside, dict) else isinstance(inside, tuple)):
+                        assign.value = ir.Const(inside[key], assign.loc)
+                        function._definitions[name] = [assign.value]
+                        values[name] = inside[key]
+        dead_branch_prune(function, state.args)
+        return True
 
 
 _IN_LOOP: list[tuple[Any, str, Any]] = [
