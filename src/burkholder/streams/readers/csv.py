@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -77,8 +78,12 @@ class CsvReader(TextReader):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
         whole = seen[:, 1] if self.header else seen.sum(axis=1)
-        texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
-        self.plan = settled(self, names, texts, moments, lambda column: self._sampled(sample, names, column), reading, **columns)
+        truths = [name for name, kinds in zip(names, whole) if kinds[5] and not kinds[1:5].any()]
+        whole[:, 2] += whole[:, 5]
+        texts, commas, moments = ([name for name, most in zip(names, _mostly(whole[:, :5], what)) if most] for what in (2, 3, 4))
+        self.plan = settled(
+            self, names, texts, moments, lambda column: self._sampled(sample, names, column), reading, truths=truths, **columns
+        )
         if reading is None:
             self._refuse_commas(commas)
         self.named = named
@@ -118,15 +123,15 @@ class CsvReader(TextReader):
     def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
         """The fields of a column in the sample."""
         place = list(names).index(column)
-        for record in list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]:
+        for record in islice(csv.reader(io.StringIO(sample), delimiter=self.delimiter), int(self.header), None):
             if len(record) == len(names):
                 yield record[place].strip(" \t\r")
 
     def _survey(self, sample: str) -> np.ndarray:
-        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""
+        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates, truths."""
         text = bytes(PADDING) + sample.encode() + bytes(PADDING)
         copy = np.frombuffer(bytearray(text), dtype=np.uint8)
-        seen = np.zeros((len(self._starts), 2, 5), dtype=np.int64)
+        seen = np.zeros((len(self._starts), 2, 6), dtype=np.int64)
         comma = self.decimal == ","
         survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), comma, self._starts, self._stops, seen)
         return seen
