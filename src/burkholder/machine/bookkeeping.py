@@ -2,7 +2,7 @@
 
 numba works out after every pass which variables live where, looks for the variables of every instruction by walking all of it,
 and asks at every piece whether modules, settings and declarations have changed. While a loop is compiled they do not, and
-nobody asks for the lifetimes before the last pass.
+nobody asks for the lifetimes before the last pass. It works out what a call means at every look at it, several times a piece.
 """
 
 from __future__ import annotations
@@ -89,13 +89,12 @@ _ANSWERS: dict[Any, Any] = {}  # of a function for types and flags; also the fla
 
 def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
     """The signature of a call: asked for at every look at an expression, answered once a piece."""
+    if kws:
+        return _call_type_found(function, context, args, kws)
     flags = ConfigStack.top_or_none()
     key = function, tuple(args), id(flags)
-    if kws or key not in _ANSWERS:
-        found = _call_type_found(function, context, args, kws)
-        if kws:
-            return found
-        _ANSWERS[key] = found, flags
+    if key not in _ANSWERS:
+        _ANSWERS[key] = _call_type_found(function, context, args, kws), flags
     return _ANSWERS[key][0]
 
 
@@ -111,9 +110,13 @@ def _for_arrays(template: Any, args: Any, kws: Any) -> Any:
 _for_arrays_found: Any = NumpyRulesArrayOperator.generic
 
 
+_has_loc: Any = cache(base._has_loc)  # whether what generates code wants to know of which line: read from its signature
+
+
 def forget() -> None:
     """What was answered holds for one loop: new functions may be declared before the next."""
     _ANSWERS.clear()
+    _has_loc.cache_clear()
 
 
 def _nothing(*_: Any, **__: Any) -> None:
@@ -131,7 +134,7 @@ REPLACED: list[tuple[Any, str, Any]] = [
     (config, "reload_config", _nothing),
     (BaseFunction, "get_call_type", _call_type),
     (NumpyRulesArrayOperator, "generic", _for_arrays),
-    (base, "_has_loc", cache(base._has_loc)),
+    (base, "_has_loc", _has_loc),
     (event, "start_event", _nothing),
     (event, "end_event", _nothing),
 ]
