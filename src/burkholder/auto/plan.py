@@ -71,7 +71,7 @@ def prior(plan: Plan) -> list[float]:
     return [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents + [BETTING_SHARE] + [STACK_SHARE / stacks] * stacks
 
 
-def steps_for(loss: type) -> dict[str, Any]:
+def steps_for(loss: Any) -> dict[str, Any]:
     """What the class of a loss says of its lanes: logistic steps for classes, squared steps for means, both kinds for quantiles."""
     kinds = (LOGISTIC,) if loss.classes else (SQUARED,) if loss.quantile is None else (SQUARED, QUANTILE)
     return {"groups": len(kinds), "kinds": (kinds[0], kinds[-1]), "mixing": MIX_LOG if loss.log else HEDGE}
