@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,7 +17,7 @@ from burkholder.errors import BadInput, BurkholderError
 from burkholder.serve import wire
 from burkholder.serve.answers import Answer, Refused, encoded, problem, refusal
 from burkholder.serve.bodies import body_of, form_of, send_answer
-from burkholder.serve.events import BYTES, Event
+from burkholder.serve.events import BYTES, JSON, Event
 from burkholder.serve.guard import Tokens
 from burkholder.serve.journal import Journal
 from burkholder.serve.limits import Limits
@@ -26,6 +28,7 @@ from burkholder.serve.page import page
 from burkholder.serve.watch import Watch
 
 DEFAULT = "default"
+Done = Callable[[Answer, str], None]
 SAFE = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -67,31 +70,51 @@ class Front:
 class Rounds:
     """predict, label or learn: read, admit, write, apply, answer."""
 
-    def __init__(self, front: Front, verb: str) -> None:
-        self.front, self.verb = front, verb
+    def __init__(self, front: Front, verb: str, model: str = DEFAULT) -> None:
+        self.front, self.verb, self.model = front, verb, model
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        began, form, front = time.perf_counter(), "json", self.front
+    def ask(self, headers: dict[bytes, bytes], body: bytes, model: str, done: Done) -> None:
+        """Have it done; `done` is called with the answer and its form, now, or when what was asked is on disk and applied."""
+        began, form, front, verb = time.perf_counter(), JSON, self.front, self.verb
+
+        def answered(answer: Answer) -> None:
+            front.metrics.answered(verb, answer.status, began)
+            done(answer, form)
+
         try:
-            headers = dict(scope["headers"])
             form = form_of(headers)
             journal = front.room()
-            body = await body_of(headers, receive, front.limits.body)
-            model = scope["path_params"].get("model", DEFAULT) if "path_params" in scope else DEFAULT
-            key = headers.get(b"idempotency-key", b"").decode("latin-1") if self.verb == "learn" else ""
+            key = headers.get(b"idempotency-key", b"").decode("latin-1") if verb == "learn" else ""
             if len(key) > front.limits.name:
                 raise Refused(413, "Idempotency-Key", key, f"keys have at most {front.limits.name} characters")
-            event = Event(self.verb, model, form, body, key)
+            event = Event(verb, model, form, body, key)
             request = wire.read(event)
             front.limits.admit(request)
-            answer = journal.service.glance(event, request) or await journal.submit(event, request)
+            seen = journal.service.glance(event, request)
+            if seen is None:
+                journal.enter(event, request, answered)
+                return
         except Refused as error:
-            answer = refusal(error)
+            seen = refusal(error)
         except BadInput as error:
             found = problem(error)
-            answer = Answer(found.status, found)
-        front.metrics.answered(self.verb, answer.status, began)
-        await send_answer(send, answer, form)
+            seen = Answer(found.status, found)
+        answered(seen)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope["headers"])
+        said: asyncio.Future[tuple[Answer, str]] = asyncio.get_running_loop().create_future()
+        try:
+            form_of(headers)
+            self.front.room()
+            body = await body_of(headers, receive, self.front.limits.body)
+        except Refused as error:
+            self.front.metrics.answered(self.verb, error.problem.status, time.perf_counter())
+            await send_answer(send, refusal(error))
+            return
+        model = scope.get("path_params", {}).get("model", self.model)
+        self.ask(headers, body, model, lambda answer, form: None if said.done() else said.set_result((answer, form)))
+        await send_answer(send, *await said)
 
 
 class Guarded:

@@ -58,12 +58,14 @@ async def send_answer(send: Any, answer: Answer, form: str = JSON) -> None:
     await send_bytes(send, answer.status, kind.encode(), content)
 
 
-async def send_bytes(send: Any, status: int, kind: bytes, content: bytes, more: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+async def send_bytes(send: Any, status: int, kind: bytes, content: bytes) -> None:
     """Any content."""
-    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(content)), *more]
-    if status in (429, 503):
-        headers.append((b"retry-after", b"1"))
-    elif status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
+    headers = [*heads(status, kind), (b"content-length", b"%d" % len(content))]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
+
+
+def heads(status: int, kind: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, but for its length."""
+    more = {429: (b"retry-after", b"1"), 503: (b"retry-after", b"1"), 401: (b"www-authenticate", b"Bearer")}
+    return [(b"content-type", kind), *([more[status]] if status in more else [])]

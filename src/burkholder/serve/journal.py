@@ -20,7 +20,9 @@ from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
 
 FRESH = 512  # rounds that are over, kept in memory before they go to the store
 MANY = 16 * FRESH  # the same while a log is replayed: nobody waits for an answer meanwhile
+FADING = 9  # tenths of what is usual that are left after a group that was smaller
 Report = Callable[..., None]
+Done = Callable[[Answer], None]
 
 
 class Entry(NamedTuple):
@@ -28,7 +30,7 @@ class Entry(NamedTuple):
 
     event: Event
     request: Any
-    answer: asyncio.Future[Answer]
+    done: Done
 
 
 class Duty(NamedTuple):
@@ -41,7 +43,7 @@ class Duty(NamedTuple):
 class Rhythm(NamedTuple):
     """How often what is done."""
 
-    commit: float = 0.005  # seconds between the starts of two writes
+    commit: float = 0.005  # seconds from the start of a write to that of the next, unless all who usually come are there before
     events: int = 100_000  # between two snapshots
     bytes: int = 64 << 20  # of log between two snapshots
 
@@ -92,6 +94,7 @@ class Journal:
         self._duty: Duty | None = None  # for the writer to take along
         self._busy = False  # it has been handed a duty, and not yet come back
         self._seq = service.position
+        self._usual = 1  # events of a group lately
         self._loop = asyncio.get_running_loop()
         self._some = threading.Condition()
         self._stopping = False
@@ -103,20 +106,23 @@ class Journal:
     def submit(self, event: Event, request: Any = None) -> asyncio.Future[Answer]:
         """Have an event written; the answer comes when it is on disk and applied."""
         answer: asyncio.Future[Answer] = self._loop.create_future()
+        self.enter(event, request, lambda found: None if answer.done() else answer.set_result(found))
+        return answer
+
+    def enter(self, event: Event, request: Any, done: Done) -> None:
+        """`submit` for whoever is called back."""
         self.waiting += 1
         self.bytes += len(event.body)
         with self._some:
-            self._open.append(Entry(event, request, answer))
-            if len(self._open) == 1:
+            self._open.append(Entry(event, request, done))
+            if len(self._open) in (1, self._usual):
                 self._some.notify()
-        return answer
 
     def _written(self, group: Group, entries: list[Entry], duty: Duty | None) -> None:
         """A group is on disk: apply and answer."""
         self.failed = None
         for entry, answer in zip(entries, self.service.apply(group, [entry.request for entry in entries])):
-            if not entry.answer.done():
-                entry.answer.set_result(answer)
+            entry.done(answer)
         size = sum(len(event.body) for event in group.events)
         self._release(len(entries), size)
         self.since = [self.since[0] + len(entries), self.since[1] + size]
@@ -138,8 +144,7 @@ class Journal:
         self.failed = reason
         answer = refusal(Refused(503, "store", reason, "nothing was done: make room on the disk and send it again"))
         for entry in entries:
-            if not entry.answer.done():
-                entry.answer.set_result(answer)
+            entry.done(answer)
         self._release(len(entries), sum(len(entry.event.body) for entry in entries))
 
     def _release(self, events: int, size: int) -> None:
@@ -182,12 +187,11 @@ class Journal:
                     self._some.wait()
                 if not self._open:
                     break
-            early = began + self.rhythm.commit - time.monotonic()
-            if early > 0.0 and not self._stopping:
-                time.sleep(early)
-            began = time.monotonic()
-            with self._some:
+                early = began + self.rhythm.commit - time.monotonic()
+                if early > 0.0:
+                    self._some.wait_for(lambda: self._stopping or len(self._open) >= self._usual, early)
                 entries, self._open = self._open, []
+                began, self._usual = time.monotonic(), max(len(entries), FADING * self._usual // 10)
                 duty, self._duty = self._duty, None
             group = Group(self.clock.now(), [entry.event for entry in entries])
             try:

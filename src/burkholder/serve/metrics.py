@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.process_collector import ProcessCollector
 
 from burkholder.errors import BadInput
@@ -17,38 +19,52 @@ EDGES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 CONTENT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
+class Latency:
+    """How long answers took: counts between the edges, and the sum of all.
+
+    >>> latency = Latency()
+    >>> for seconds in (0.0005, 0.004, 0.004, 9.0):
+    ...     latency.note(seconds)
+    >>> latency.cumulative()[2:4], latency.cumulative()[-1]
+    ([('0.005', 3), ('0.01', 3)], ('+Inf', 4))
+    """
+
+    def __init__(self) -> None:
+        self.counts, self.sum = [0] * (len(EDGES) + 1), 0.0
+
+    def note(self, seconds: float) -> None:
+        """One answer more."""
+        self.counts[bisect_left(EDGES, seconds)] += 1
+        self.sum += seconds
+
+    def cumulative(self) -> list[tuple[str, int]]:
+        """(edge, answers that took no longer) of each edge."""
+        return list(zip([*map(str, EDGES), "+Inf"], accumulate(self.counts)))
+
+
 class Metrics:
     """Requests by verb and status, latencies by verb, and each model's own numbers."""
 
     def __init__(self) -> None:
-        disable_created_metrics()
         self.registry = CollectorRegistry()
         self.journal: Journal | None = None
-        requests = Counter("burkholder_requests", "Requests answered.", ["verb", "status"], registry=self.registry)
-        seconds = Histogram(
-            "burkholder_request_seconds", "Seconds to an answer that is on disk.", ["verb"], buckets=EDGES, registry=self.registry
-        )
-        self._requests: dict[tuple[str, int], Any] = {}
-        self._seconds = {verb: seconds.labels(verb) for verb in ("predict", "label", "learn")}
-        self._counter = requests
+        self.requests: dict[tuple[str, int], int] = {}
+        self.latencies = {verb: Latency() for verb in ("predict", "label", "learn")}
         ProcessCollector(registry=self.registry)
-        self.registry.register(_Models(self))
+        self.registry.register(_Numbers(self))
 
     def answered(self, verb: str, status: int, began: float) -> None:
         """One request more."""
-        child = self._requests.get((verb, status))
-        if child is None:
-            child = self._requests[verb, status] = self._counter.labels(verb, str(status))
-        child.inc()
-        self._seconds[verb].observe(time.perf_counter() - began)
+        self.requests[verb, status] = self.requests.get((verb, status), 0) + 1
+        self.latencies[verb].note(time.perf_counter() - began)
 
     def text(self) -> bytes:
         """Everything, for a scraper."""
         return generate_latest(self.registry)
 
 
-class _Models:
-    """The models' numbers, read off when they are asked for."""
+class _Numbers:
+    """All numbers, read off when they are asked for."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -58,6 +74,13 @@ class _Models:
 
     def collect(self) -> Iterator[Any]:
         journal = self._metrics.journal
+        requests = CounterMetricFamily("burkholder_requests", "Requests answered.", labels=["verb", "status"])
+        for (verb, status), count in list(self._metrics.requests.items()):
+            requests.add_metric([verb, str(status)], count)
+        seconds = HistogramMetricFamily("burkholder_request_seconds", "Seconds to an answer that is on disk.", labels=["verb"])
+        for verb, latency in self._metrics.latencies.items():
+            seconds.add_metric([verb], latency.cumulative(), latency.sum)
+        yield from (requests, seconds)
         ready = GaugeMetricFamily("burkholder_ready", "1 once the log is replayed.")
         ready.add_metric([], float(journal is not None))
         yield ready

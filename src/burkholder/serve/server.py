@@ -18,6 +18,7 @@ import uvicorn
 from burkholder.errors import BadInput
 from burkholder.serve import logs
 from burkholder.serve.app import DEFAULT, Front, application
+from burkholder.serve.direct import direct
 from burkholder.serve.events import BYTES, JSON, Event
 from burkholder.serve.guard import Tokens, check_host
 from burkholder.serve.journal import Journal, Rhythm, recovered
@@ -136,7 +137,7 @@ async def _serve(running: Running) -> None:
     settings = running.settings
     config = uvicorn.Config(
         running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
-        server_header=False, date_header=False, timeout_keep_alive=75, h11_max_incomplete_event_size=1 << 16,
+        server_header=False, date_header=False, timeout_keep_alive=75, http=direct(running.front), ws="none", proxy_headers=False,
     )  # fmt: skip
     server = _Server(config)
     loop = asyncio.get_running_loop()

@@ -29,6 +29,8 @@ TABLES = (
 CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
 MOVE = 8 << 20  # bytes in the write-ahead file before they are moved
 ASKED = 500  # ids of one query: every SQLite takes so many
+TOGETHER = 128  # rows of one statement: while it runs, the interpreter is free for others
+CLOSE = "INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES "
 APPEND = "INSERT INTO log (seq, body) VALUES (?, ?)"
 
 
@@ -126,7 +128,9 @@ class Store:
             if body:
                 writing.execute(APPEND, (seq, body))
             rows = sorted(closed)  # neighbours in the table are written together
-            writing.executemany("INSERT OR REPLACE INTO closed (model, id, seq, body) VALUES (?, ?, ?, ?)", rows)
+            for start in range(0, len(rows), TOGETHER):
+                some = rows[start : start + TOGETHER]
+                writing.execute(CLOSE + ",".join(["(?, ?, ?, ?)"] * len(some)), [value for row in some for value in row])
             if snapshot is not None:
                 writing.execute("DELETE FROM snapshot")
                 parts = [(part, snapshot.seq, data) for part, data in enumerate(snapshot.parts)]

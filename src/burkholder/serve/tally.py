@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from burkholder.errors import BadInput
-from burkholder.losses import Logistic, probability
 
-_LOGISTIC = Logistic()
 BINS = 10
 MEMORY = 0.999  # of the recent loss: about a thousand rounds
 
@@ -32,17 +31,20 @@ class Tally:
         self.recent = MEMORY * self.recent + (1.0 - MEMORY) * loss
         self.weight = MEMORY * self.weight + (1.0 - MEMORY) * weight
         if self.odds:
-            self._calibrate(prediction, label)
+            self._calibrate([prediction], [label])
         elif type(prediction) is list and len(prediction) == 2:
             self.asked += 1
             self.inside += bool(prediction[0] <= float(label) <= prediction[1])
 
-    def _calibrate(self, prediction: float, label: Any) -> None:
-        p = probability(_LOGISTIC, prediction)
-        bin = self.bins[min(int(p * BINS), BINS - 1)]
-        bin[0] += p
-        bin[1] += float(label) == 1.0
-        bin[2] += 1
+    def _calibrate(self, predictions: Any, labels: Any) -> None:
+        exp, bins = math.exp, self.bins
+        for prediction, label in zip(predictions, labels):
+            e = exp(-abs(prediction))
+            p = (1.0 if prediction > 0.0 else e) / (1.0 + e)
+            bin = bins[min(int(p * BINS), BINS - 1)]
+            bin[0] += p
+            bin[1] += float(label) == 1.0
+            bin[2] += 1
 
     def count_many(self, predictions: Any, labels: Any, weights: Any, loss: float) -> None:
         """Rounds learned together, with the sum of their losses."""
@@ -53,8 +55,10 @@ class Tally:
             self.recent = fade * self.recent + (1.0 - fade) * loss / count
             self.weight = fade * self.weight + (1.0 - fade) * total / count
         if self.odds:
-            for prediction, label in zip(predictions, labels):
-                self._calibrate(prediction, label)
+            self._calibrate(predictions, labels)
+        elif count and type(predictions[0]) is list and len(predictions[0]) == 2:
+            self.asked += count
+            self.inside += sum(low <= float(label) <= high for (low, high), label in zip(predictions, labels))
 
     @property
     def recent_loss(self) -> float | None:

@@ -6,6 +6,7 @@ that can be set: what the log holds reads the same for ever. Limits are checked 
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -119,5 +120,11 @@ def _row(x: Any) -> Any:
 
 
 def digest(row: Any) -> int:
-    """A short mark of a row, the same in every process: another row under the same id is noticed."""
-    return crc32(row.tobytes() if hasattr(row, "tobytes") else msgspec.msgpack.encode(row))
+    """A short mark of a row, the same in every process and in whatever form it came: another row under the same id is noticed.
+
+    >>> digest([1.0, 2.0]) == digest(array("d", [1.0, 2.0])) != digest([2.0, 1.0])
+    True
+    """
+    if type(row) is list:
+        row = array("d", row)
+    return crc32(memoryview(row)) if hasattr(row, "tobytes") else crc32(msgspec.msgpack.encode(row))
