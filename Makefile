@@ -53,9 +53,10 @@ plain: $(VENV)/dev
 slow: $(VENV)/dev
 	$(ONE) $(BIN)/python -m pytest -n 2 -m slow
 
-# The site, from Markdown, docstrings and executed examples; a warning is an error.
+# The site, from Markdown, docstrings and executed examples; a warning is an error, and so is a link that leads nowhere.
 docs: $(VENV)/dev
 	$(ONE) $(BIN)/python -m sphinx -q -W --keep-going -b html docs out/docs
+	$(BIN)/python docs/links.py out/docs
 
 # Wheel and source distribution, installed in a clean environment and tried there.
 dist: $(VENV)/dev

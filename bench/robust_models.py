@@ -219,6 +219,16 @@ def _lanes(make: Callable[[], Any]) -> Made:
     return storage.pack(whole), plays({"a": 0.5, "b": -0.25}, 0.25)
 
 
+def _described() -> Made:
+    """Ratings with features: one late, one of a column nobody has met."""
+    learner, rng = bk.DescribedCompletion(1, 5, effort="light"), np.random.default_rng(12)
+    for t in range(12):
+        learner.update((int(rng.integers(4)), f"m{rng.integers(3)}", {"a": rng.normal(), "kind": "xy"[t % 2]}), float(rng.integers(1, 6)))
+    learner.play((1, "m2", {"a": 0.5}))
+    row = (7, "later", {"a": 1.0, "kind": "x"})
+    return storage.pack(learner), Use(predicting(row), learning(row, 4.0), revealing(3.0), predicting((1, "m1", {})))
+
+
 def _confidence(streams: Any, constant: bool) -> Made:
     sequence, rng = bk.Confidence(-1.0, 3.0, 0.1, streams=streams, constant=constant), np.random.default_rng(11)
     shape = sequence.state.shape[1:]
@@ -280,6 +290,7 @@ MODELS: dict[str, dict[str, Maker]] = {
         "experts": lambda: _lanes(lambda: Experts("squared")),
         "learner": lambda: _lanes(lambda: bk.Learner("adagrad", loss="absolute")),
     },
+    "DescribedCompletion": {"squared": _described},
     "Keyed": {
         "helped": lambda: _keyed(_absolute(), (0.5, -1.0, 2.0)),
         "logistic": lambda: _keyed(bk.Learner("adagrad", loss="logistic"), (0, 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -9,23 +10,36 @@ from typing import Any
 
 import burkholder as bk
 
+MODULES = ("sklearn", "river", "forecasting", "report", "storage")  # those of Spark are in scale.md: it need not be installed
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#~^])")
 LISTED = re.compile(r"^(?:[^<\n]+<)?([\w-]+)>?$", re.MULTILINE)
+
+
+def public() -> dict[str, Any]:
+    """Every public name behind `burkholder.`, and what it is."""
+    found = {name: getattr(bk, name) for name in sorted(bk.__all__) if not name.startswith("_")}
+    for place in MODULES:
+        module = importlib.import_module(f"burkholder.{place}")
+        own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+        things = {name: getattr(module, name) for name in sorted(own)}
+        found |= {f"{place}.{name}": thing for name, thing in things.items() if callable(thing) and found.get(name) is not thing}
+    return found
 
 
 def write(docs: Path) -> None:
     """Make docs/api, a page a name, and docs/more.md."""
     folder = docs / "api"
     folder.mkdir(exist_ok=True)
-    names = sorted(name for name in bk.__all__ if not name.startswith("_"))
-    for name in names:
-        _put(folder / f"{name}.md", page(name, getattr(bk, name)))
+    names = public()
+    for name, thing in names.items():
+        _put(folder / f"{name}.md", page(name, thing))
     for old in folder.glob("*.md"):
         if old.stem not in {*names, "index"}:
             old.unlink()
-    lines = "\n".join(f"| [`{name}`]({name}.md) | {_escaped(_first(getattr(bk, name)))} |" for name in names)
+    lines = "\n".join(f"| [`{name}`]({name}.md) | {_escaped(_first(thing))} |" for name, thing in names.items())
     tree = "\n".join(names)
     head = "# Every public name\n\nAll of them are `burkholder.NAME`. Learners share [OnlineLearner](OnlineLearner.md)'s methods."
+    head += " What `burkholder.spark` has is in [many streams, many machines](../scale.md)."
     _put(folder / "index.md", f"{head}\n\n| | |\n|---|---|\n{lines}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
     known = set(LISTED.findall((docs / "index.md").read_text(encoding="utf-8"))) | {"index", "more"}
     others = sorted(path.stem for path in docs.glob("*.md") if path.stem not in known)

@@ -150,3 +150,20 @@ def test_links_lead_somewhere(page):
         if heading:
             titles = re.findall(r"^#+ (.+)$", found.read_text(encoding="utf-8"), re.MULTILINE)
             assert heading in {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}, link
+
+
+def test_the_site_is_searched_for_links_that_lead_nowhere(tmp_path):
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        from links import broken
+    finally:
+        sys.path.pop(0)
+    (tmp_path / "api").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<h1 id="top"></h1><a href="api/a.html#here">a</a><a href="#top">t</a><a href="https://x.y/z">z</a><img src="p.png">'
+    )
+    (tmp_path / "api" / "a.html").write_text('<p id="here"></p><a href="../index.html#bottom">b</a><a href="gone.html">g</a>')
+    assert broken(tmp_path) == ["api/a.html: ../index.html#bottom", "api/a.html: gone.html", "index.html: p.png"]
+    (tmp_path / "p.png").write_bytes(b"")
+    (tmp_path / "api" / "a.html").write_text('<p id="here"></p><a href="../index.html#top">b</a>')
+    assert broken(tmp_path) == []

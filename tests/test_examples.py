@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,18 @@ PROTOCOL = sorted(name for name in vars(bk.OnlineLearner) if not name.startswith
 @pytest.mark.parametrize("name", sorted(set(bk._PUBLIC) - PLAIN))
 def test_a_public_name_has_an_example(name: str) -> None:
     assert ">>>" in (inspect.getdoc(getattr(bk, name)) or "")
+
+
+def test_so_has_every_name_of_the_reference() -> None:
+    """Those of the modules for other libraries too; and the reference has all that the package lists."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+    try:
+        from reference import public
+    finally:
+        sys.path.pop(0)
+    things = public()
+    assert things.keys() >= set(bk._PUBLIC) and {"sklearn.BurkholderClassifier", "forecasting.Combiner", "storage.inspect"} <= things.keys()
+    assert [name for name, thing in things.items() if ">>>" not in (inspect.getdoc(thing) or "") and name not in PLAIN] == []
 
 
 @pytest.mark.parametrize("name", PROTOCOL)

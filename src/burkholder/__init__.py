@@ -27,6 +27,7 @@ _PUBLIC: dict[str, str] = {
     "Comparators": "learning.certificate",
     "Comparison": "confidence.compare",
     "Confidence": "confidence.sequence",
+    "DescribedCompletion": "merged.described",
     "ExpertAdvice": "functions",
     "Experts": "experts.learner",
     "Found": "discovery.result",
@@ -167,6 +168,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.matrix.completion import MatrixCompletion as MatrixCompletion
     from burkholder.matrix.implicit import clicks as clicks
     from burkholder.matrix.learner import MatrixLearner as MatrixLearner
+    from burkholder.merged.described import DescribedCompletion as DescribedCompletion
     from burkholder.merged.learner import Merged as Merged
     from burkholder.opinions.learner import Probabilities as Probabilities
     from burkholder.storage import BadFile as BadFile

@@ -98,7 +98,7 @@ def test_reach_is_where_the_correction_meets_the_score() -> None:
 
 
 def test_scores_beyond_every_correction_void_the_promise() -> None:
-    account, _ = against(lambda q, g: 1e120, 0.9, 5000)
+    account, _ = against(lambda q, g: 10.0 * tracker.LARGEST, 0.9, 5000)
     assert tracker.coverage(account) == 0.0 and tracker.promise(account, 0.9).low == 0.9
 
 

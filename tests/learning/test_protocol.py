@@ -146,6 +146,16 @@ def ratings(**options: Any) -> Kind:
     )
 
 
+def described(**options: Any) -> Kind:
+    forms = {
+        "three": lambda t: (*PAIRS[t], {"age": float(t % 3), "kind": "ab"[t % 2]}),
+        "list": lambda t: [*PAIRS[t], {"age": float(t % 3), "kind": "ab"[t % 2]}],
+    }
+    make = lambda **more: bk.DescribedCompletion(1, 5, **options, **more)  # noqa: E731
+    bad = ((1.5, 2, {}), ("a",), None, ("a", "b", 3.0), ("a", "b", {"age": math.inf}), ("a", "b", {"ratings say": 1.0}))
+    return Kind(make, STARS, forms, bad, (6.0, math.nan, "x", None), False)
+
+
 def matrices(shape: tuple[int, int] = (3, 2), **options: Any) -> Kind:
     forms: dict[str, Callable[[int], Any]] = {"entry": lambda t: ENTRIES[t]}
     if shape == (3, 2):
@@ -209,6 +219,8 @@ KINDS: dict[str, Kind] = {
     "merged experts": experts(lambda **more: Merged([Experts("absolute"), Experts("absolute")], **more)),
     "completion": ratings(),
     "completion, sign flip": ratings(strategy="sign-flip", radius=3.0),
+    "completion with features": described(),
+    "completion with features, absolute": described(loss="absolute", effort="light"),
     "matrix": matrices(),
     "matrix, tangent": matrices(strategy="tangent"),
     "matrix, compiled entries": matrices((60, 10)),
@@ -235,7 +247,7 @@ def learned(learner: Any) -> Any:
     """The same without tickets: what was learned."""
     if isinstance(learner, ModelExperts):
         return learned(learner.experts), learned(learner.models["two"].model)
-    return {name: array for name, array in state(learner)[1].items() if not name.startswith("graph.")}  # lists with room to grow
+    return {name: array for name, array in state(learner)[1].items() if "graph." not in name}  # lists with room to grow
 
 
 def same(one: Any, other: Any) -> bool:

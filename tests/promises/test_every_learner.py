@@ -216,7 +216,9 @@ def test_what_is_printed_is_true(contract: Contract, wrap: Any, deliver: Any) ->
 
 
 def test_every_kind_that_is_saved_and_states_a_regret_is_listed() -> None:
-    """Wrapped ones are `WRAPS`; audits are held to exact arithmetic in test_learner.py; a confidence sequence states an interval."""
-    listed = {contract.kind for contract in CONTRACTS.values()} | {"Keyed", "Merged"}
+    """Wrapped ones are `WRAPS`; audits are held to exact arithmetic in test_learner.py, completion with features in test_described.py; a
+    confidence sequence states an interval."""
+    elsewhere = {"Keyed", "Merged", "DescribedCompletion"}
+    listed = {contract.kind for contract in CONTRACTS.values()} | elsewhere
     assert listed == set(storage.KINDS) - {"Audit", "Confidence"}
-    assert {type(contract.make()).__name__ for contract in CONTRACTS.values()} | {"Keyed", "Merged"} == listed
+    assert {type(contract.make()).__name__ for contract in CONTRACTS.values()} | elsewhere == listed

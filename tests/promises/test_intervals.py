@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import burkholder as bk
+from burkholder.intervals import tracker
+from burkholder.storage import pack, unpack
 
 ROUNDS = 160
 RNG = np.random.default_rng(8)
@@ -103,3 +105,14 @@ def test_labels_chosen_against_the_intervals(coverage: float, aim: str) -> None:
         learner.update(X[t % ROUNDS], float(y))
         certificate = learner.certificate()
         assert abs(Fraction(inside, t + 1) - Fraction(coverage)) <= Fraction(certificate.coverage_bound)
+
+
+@pytest.mark.parametrize("kind", [lambda: bk.Intervals(0.8), lambda: bk.Quantiles((0.1, 0.8))])
+@pytest.mark.parametrize("tiny", [5e-324, 1e-300])
+def test_no_score_of_a_stream_that_begins_below_every_scale_voids_the_promise(kind: Any, tiny: float) -> None:
+    learner = kind()
+    begun = np.where(np.arange(ROUNDS) < 20, tiny * np.arange(ROUNDS), 1e60 * np.sign(X[:, 0]))
+    learner.run(X, begun)
+    loaded = unpack(pack(learner))
+    assert np.array_equal(loaded.accounts, learner.accounts) and np.isfinite(learner.accounts).all()
+    assert 1e120 < learner.accounts[:, tracker.HIGH].max() <= tracker.LARGEST

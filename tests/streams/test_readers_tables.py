@@ -24,20 +24,28 @@ RECORD = st.tuples(
     st.one_of(st.none(), st.floats(-1e6, 1e6)),
     st.one_of(st.none(), st.sampled_from(["Rome", "Oslo", "3", "x y"])),
     st.one_of(st.none(), moment),
+    st.one_of(st.none(), st.booleans()),
     st.floats(-10, 10),
 )
 
 
 def written(folder: Path, records: list[tuple]) -> dict[str, object]:
     """One table in every form."""
-    lines = ["size,city,when,y"]
-    for size, city, when, y in records:
-        lines.append(f"{'' if size is None else repr(size)},{city or ''},{'' if when is None else when.isoformat(' ')},{y!r}")
+    lines = ["size,city,when,open,y"]
+    for size, city, when, opened, y in records:
+        fields = (
+            "" if size is None else repr(size),
+            city or "",
+            "" if when is None else when.isoformat(" "),
+            "" if opened is None else opened,
+        )
+        lines.append(",".join(map(str, [*fields, y])))
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
-    rows = [dict(zip(("size", "city", "when", "y"), record)) for record in records]
+    rows = [dict(zip(("size", "city", "when", "open", "y"), record)) for record in records]
     spelled_out = [{**row, "when": None if row["when"] is None else row["when"].isoformat()} for row in rows]
     (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in spelled_out))
-    kinds = [("size", pyarrow.float64()), ("city", pyarrow.string()), ("when", pyarrow.timestamp("us")), ("y", pyarrow.float64())]
+    kinds = [("size", pyarrow.float64()), ("city", pyarrow.string()), ("when", pyarrow.timestamp("us")), ("open", pyarrow.bool_())]
+    kinds += [("y", pyarrow.float64())]
     table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
     pyarrow.parquet.write_table(table, folder / "t.parquet")
     pyarrow.feather.write_feather(table, folder / "t.feather")
@@ -55,20 +63,21 @@ def test_every_form_gives_the_same_rows(tmp_path_factory: pytest.TempPathFactory
     import pyarrow.feather
     import pyarrow.parquet  # noqa: F401
 
-    records = [(1.5, "Rome", datetime(2024, 3, 5, 13, 30), 1.25), *records]  # so that text can tell what its columns are
+    records = [(1.5, "Rome", datetime(2024, 3, 5, 13, 30), True, 1.25), *records]  # so that text can tell what its columns are
     forms = written(tmp_path_factory.mktemp("forms"), records)
     expected = []
-    for size, city, when, y in records:
+    for size, city, when, opened, y in records:
         x = {"size?": 1.0} if size is None else {"size": size}
         x |= {"city?": 1.0} if not city else {f"city={city}": 1.0}
         x |= {"when?": 1.0} if when is None else dict(dates.named("when", when))
+        x |= {"open?": 1.0} if opened is None else {"open": float(opened)}
         expected.append((x, y))
     for name, form in forms.items():
         assert list(bk.read(form, target="y", categorical=("city",))) == expected, name
-    named = [dict(zip(("size", "city", "when"), record[:3])) for record in records]
+    named = [dict(zip(("size", "city", "when", "open"), record[:4])) for record in records]
     frame, listed = forms["polars"].drop("y"), bk.Learner("adagrad", loss="absolute", intercept=True)  # type: ignore[attr-defined]
     framed = bk.Learner("adagrad", loss="absolute", intercept=True)
-    y = [record[3] for record in records]
+    y = [record[4] for record in records]
     assert np.allclose(framed.run(frame, y).predictions, listed.run(named, y).predictions, rtol=1e-9, atol=1e-9)
 
 
@@ -157,3 +166,77 @@ def test_an_arrow_stream_from_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         stream.write_table(table)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sink.getvalue())))
     assert list(bk.read("-", target="y")) == [({"a": 1.0}, 3.0), ({"a": 2.0}, 4.0)]
+
+
+TRUTHS = st.lists(st.sampled_from(["true", "False", "TRUE", "false", ""]), min_size=2, max_size=9).filter(lambda words: any(words))
+
+
+@given(TRUTHS)
+def test_a_column_of_nothing_but_truths_is_numbers(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+    path = tmp_path_factory.mktemp("truths") / "t.csv"
+    path.write_text("open,y\n" + "".join(f"{word},{k}\n" for k, word in enumerate(words)))
+    means = {"true": {"open": 1.0}, "false": {"open": 0.0}, "": {"open?": 1.0}}
+    assert [x for x, _ in bk.read(path, target="y")] == [means[word.lower()] for word in words]
+    spelled_out = [{"open?": 1.0} if not word else {f"open={word}": 1.0} for word in words]
+    assert [x for x, _ in bk.read(path, target="y", categorical=("open",))] == spelled_out
+    path.write_text("open,y\nmaybe,1\n" + "".join(f"{word},{k}\n" for k, word in enumerate(words)))
+    assert [x for x, _ in bk.read(path, target="y")][1:] == spelled_out  # another word among them: all are words
+
+
+def test_truths_as_a_target_are_the_words_of_classes(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,left\n1,True\n2,False\n3,True\n")
+    assert [y for _, y in bk.read(path, target="left")] == ["True", "False", "True"]
+
+
+def test_a_model_takes_truths_however_the_next_table_spells_them(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    rows = [(k % 2 == 0, k % 3, 5.0 * (k % 2)) for k in range(40)]
+    (tmp_path / "t.csv").write_text("open,a,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"open": a, "a": b}) + "\n" for a, b, _ in rows))
+    pyarrow.parquet.write_table(pyarrow.table({"open": [a for a, _, _ in rows], "a": [b for _, b, _ in rows]}), tmp_path / "t.parquet")
+    assert CliRunner().invoke(app, ["learn", str(tmp_path / "t.csv"), "--save", str(tmp_path / "m.bk")]).exit_code == 0
+    told = {
+        form: CliRunner().invoke(app, ["predict", str(tmp_path / "m.bk"), str(tmp_path / f"t.{form}")]).stdout
+        for form in ("csv", "jsonl", "parquet")
+    }
+    assert told["csv"].count("\n") == 40 and told["csv"] == told["jsonl"] == told["parquet"]
+    model = bk.load(tmp_path / "m.bk")
+    assert model.predict({"open": "true", "a": 1}) == model.predict({"open": True, "a": 1}) != model.predict({"open": False, "a": 1})
+
+
+@given(st.lists(st.decimals(-(10**6), 10**6, places=5), min_size=1, max_size=9))
+def test_decimals_are_the_numbers_of_their_digits(numbers: list) -> None:
+    table = pyarrow.table({"size": pyarrow.array(numbers, pyarrow.decimal128(20, 5)), "y": [1.0] * len(numbers)})
+    assert [x["size"] for x, _ in bk.read(table, target="y")] == [float(number) for number in numbers]
+
+
+DOCUMENTS = {
+    "utf-16": ("a,y\n1,2\n".encode("utf-16"), "iconv -f utf-16"),
+    "array": (b'[{"a": 1, "y": 2}, {"a": 2, "y": 3}]', "jq -c"),
+    "spread": (b'[\n  {"a": 1, "y": 2}\n]\n', "jq -c"),
+    "object": (b'{\n  "a": [1, 2]\n}\n', "jq -c"),
+}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.json", "t.txt"])
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_text_that_is_no_table_says_how_to_make_it_one(tmp_path: Path, document: str, name: str) -> None:
+    content, remedy = DOCUMENTS[document]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=remedy):
+        list(bk.read(tmp_path / name, target="y"))
+
+
+def test_a_folder_without_arrays_is_no_data(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="this is a folder"):
+        list(bk.read(tmp_path, target="y"))
+
+
+def test_a_lazy_frame_is_a_frame(recwarn: pytest.WarningsRecorder) -> None:
+    frame = polars.DataFrame({"a": [1.0, 2.0], "y": [1.0, 0.5]})
+    assert list(bk.read(frame.lazy(), target="y")) == list(bk.read(frame, target="y"))
+    assert not [warning for warning in recwarn if "LazyFrame" in str(warning.message)]

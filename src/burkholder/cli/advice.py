@@ -4,18 +4,46 @@ from __future__ import annotations
 
 import os
 import time
+from glob import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
-from burkholder import storage
+from burkholder import losses, storage
 from burkholder.cli.forecasts import Forecasts
 from burkholder.errors import BadInput, printable
 from burkholder.experts.hindsight import best_convex
 from burkholder.experts.learner import Experts
 from burkholder.losses.batch import values
+
+
+def remembered(load: Path | None, columns: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """(a saved learner, what is said of the columns, else what was said when it was saved); with groups, any of their files tells."""
+    if load is None:
+        return None, columns
+    groups = [] if load.exists() else sorted(load.parent.glob(f"{escape(load.stem)}.*{load.suffix}"))
+    learner, extra = _loaded(groups[0] if groups else load)
+    before = extra.get("said", {})
+    return learner, {key: before.get(key) if value is None else value for key, value in columns.items()}
+
+
+def _loaded(path: Path) -> tuple[Any, dict[str, Any]]:
+    learner, extra = storage.load_with_extra(path)
+    if not isinstance(learner, Experts):
+        raise BadInput("load", str(path), f"it holds a {type(learner).__name__}, not expert advice")
+    return learner, extra
+
+
+def _agree(path: Path, learner: Experts, loss: str | None, method: str | None, rate: float | None, options: dict[str, Any]) -> None:
+    """Refuse what is said of the learner and is not so."""
+    if (loss or options) and repr(losses.get(loss or losses.name(learner.loss), **options)) != repr(learner.loss):
+        raise BadInput("loss", loss or options, f"the model in {path} has {learner.loss}; leave it out")
+    if method not in (None, learner.method):
+        raise BadInput("method", method, f"the model in {path} is {learner.method!r}; leave it out")
+    if rate is not None:
+        raise BadInput("rate", rate, f"the model in {path} brings its own; leave it out")
 
 
 class Advice:
@@ -24,8 +52,8 @@ class Advice:
     def __init__(
         self,
         data: Forecasts,
-        loss: str,
-        method: str,
+        loss: str | None,
+        method: str | None,
         rate: float | None,
         options: dict[str, Any],
         load: Path | None = None,
@@ -38,11 +66,10 @@ class Advice:
         for group in self.groups:
             path = None if load is None else self._file(load, group)
             if path is not None and (path.exists() or not self.grouped):
-                learner = storage.load(path)
-                if not isinstance(learner, Experts):
-                    raise BadInput("load", str(path), f"it holds a {type(learner).__name__}, not expert advice")
+                learner = _loaded(path)[0]
+                _agree(path, learner, loss, method, rate, options)
             else:
-                learner = Experts(loss, method=method, rate=rate, **options)
+                learner = Experts(loss or "absolute", method=method or "huber-root", rate=rate, **options)
             self.learners[group] = learner
         self.loss = next(iter(self.learners.values())).loss
         self.rounds_before = sum(learner.rounds for learner in self.learners.values())
@@ -189,8 +216,10 @@ class Advice:
                     "this method competes with single experts only")  # fmt: skip
 
     # --- writing -----------------------------------------------------------------------------------------------
-    def write(self, predictions: Path | None, weights: Path | None, plot: Path | None, save: Path | None) -> None:
-        """Everything that was asked for; files appear whole."""
+    def write(
+        self, predictions: Path | None, weights: Path | None, plot: Path | None, save: Path | None, columns: dict[str, Any] | None = None
+    ) -> None:
+        """Everything that was asked for; files appear whole. A model keeps what was said of its columns."""
         if predictions is not None:
             _whole(predictions, "".join(f"{number!r}\n" for number in self.predictions.tolist()))
         if weights is not None:
@@ -200,7 +229,7 @@ class Advice:
                 self._picture(group, used).savefig(self._file(plot, group))
         if save is not None:
             for group, learner in self.learners.items():
-                storage.save(learner, self._file(save, group))
+                storage.save(learner, self._file(save, group), {"said": columns or {}})
 
     def _weights_csv(self) -> str:
         """One row a round, in the order of the file; behind the group where there are some."""

@@ -112,7 +112,7 @@ def _chosen(plan: Plan, experts: Sequence[str] | None, words: Sequence[str], for
     if plan.target in groups:
         raise BadInput("by", words[groups.index(plan.target)], "this column is the target")
     if experts is None:
-        others = {*_times(plan), *_called(plan, PLACES)}
+        others = {*_times(plan), *_called(plan, PLACES), *plan.truths}
         columns = [column for column, kind in enumerate(plan.kind) if kind == NUMERIC and column not in others]
         if not columns:
             raise BadInput("path", plan.file, "it has no column of numbers besides the target; name the forecasts with --experts")

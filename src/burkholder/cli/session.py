@@ -68,6 +68,7 @@ class Session:
         self.interrupts = Interrupts()
         self.passes_done = self.bad_lines = self.unlabelled = self.features = 0
         self.bad_examples: list[str] = []
+        self.remarks: list[str] = []  # of the reader, on columns
         self.seconds = self.weight = 0.0
         self.earlier = (0.0, 0.0)  # loss and weight of the learner's life before the data of this run
         self.counted: dict[str, Any] = {}  # what an interrupted run had counted
@@ -216,6 +217,7 @@ class Session:
     def _look(self, reader: Any) -> None:
         self.features, self.format = reader.features, reader.format
         self.bad_lines, self.bad_examples, self.unlabelled = reader.bad_lines, reader.bad_examples, reader.unlabelled
+        self.remarks = reader.remarks
 
     # -- what was lost -------------------------------------------------------------------------------------
     def _totals(self) -> tuple[float, float, int, int]:

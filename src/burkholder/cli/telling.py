@@ -71,6 +71,7 @@ def result(session: Any) -> dict[str, Any]:
         "valid": told["valid"],
         "notes": told["notes"],
         "unlabelled": session.unlabelled,
+        "remarks": session.remarks,
         "bad_lines": session.bad_lines,
         "complete": session.complete,
         "seconds": session.seconds,
@@ -92,6 +93,7 @@ def summary(session: Any, details: bool = False) -> str:
         lines.append(f"  {session.passes} passes; losses are those of the first")
     if session.unlabelled:
         lines.append(f"  {counted(session.unlabelled, 'row')} without a target skipped")
+    lines += [f"  {printable(remark)}" for remark in session.remarks]
     if session.bad_lines:
         lines.append(f"  {counted(session.bad_lines, 'malformed line')} skipped, such as {printable(session.bad_examples[0])}")
     rate = session.learned / session.seconds if session.seconds else 0.0

@@ -1,8 +1,9 @@
 """The mean of vectors: a ball in a smooth norm, valid at every moment at once.
 
-F = √(v/D)·exp(‖g‖²/(2βD)), the adaptive parameter-free potential, does not rise in mean along a martingale g whose steps have
-norm at most c_t when D = v + Σ(2c_t)²: with an independent copy ξ′ of a step ξ, Jensen's inequality gives E F(g + ξ) ≤ E F(g + ξ − ξ′),
-which is symmetric, and ‖ξ − ξ′‖ ≤ 2c_t. By Ville's inequality ‖g‖ < √(2βD·ln(√(D/v)/α)) at all times, but for an error α.
+F = √(v/D)·exp(‖g‖²/(2βD)), the adaptive parameter-free potential, does not rise in mean along the sum g of steps ξ_t = x_t − m_t, where m_t
+is the mean of x_t given the past, x_t is within c_t of a centre, and D = v + Σ(2c_t)²: with x′ another draw of x, Jensen's inequality
+gives E F(g + ξ) ≤ E F(g + x − x′), which is symmetric, and ‖x − x′‖ ≤ 2c_t. By Ville's inequality ‖g‖ < √(2βD·ln(√(D/v)/α)) at all
+times, but for an error α.
 """
 
 from __future__ import annotations

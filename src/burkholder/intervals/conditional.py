@@ -23,7 +23,7 @@ from burkholder.learning.rows import Row
 
 WARM = 30
 NARROWEST = 0.1  # of the slow mean residual: no smaller size is expected; half of it is the least half width
-TINY = 1e-70  # a smaller scale is none: labels, at most 1e60 in size, over it stay numbers
+TINY = 1e-70  # a smaller scale is no guide, and no width is smaller: labels, at most 1e60 in size, over it stay numbers
 FARTHEST = 1e140  # in units of the scale: times any weight, `Experts` can learn it
 NAMES = ("features", *(f"{kind} {length}" for kind in ("plain", "scaled") for length in LENGTHS))
 
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
     answers: np.ndarray  # the mixtures, in units of the scale
     warm: bool
     quantiles: np.ndarray  # of y, in order
-    width: float  # half the width of the outermost levels, never far below the scale; 0 while nothing is known
+    width: float  # half the width of the outermost levels, never far below the scale; 0 while no residual but 0 was seen
 
 
 class Conditional:
@@ -207,6 +207,6 @@ def _joined(
     awake = np.where(np.isnan(forecasts[..., 1:2]), forecasts[..., :1], forecasts)  # before the first label only Auto speaks
     chosen = np.where(warm[:, None], answers * scale[:, None], np.median(awake, axis=2))
     ordered = np.sort(chosen, axis=1)
-    floor = np.where(warm, 0.5 * NARROWEST, 1.0) * scale  # quantiles of few labels say little of the width
-    width = np.maximum(0.5 * (ordered[:, -1] - ordered[:, 0]), floor)
+    floor = np.maximum(np.where(warm, 0.5 * NARROWEST, 1.0) * scale, TINY)  # quantiles of few labels say little of the width
+    width = np.where(scale > 0.0, np.maximum(0.5 * (ordered[:, -1] - ordered[:, 0]), floor), 0.0)
     return centre[:, None] + ordered, width

@@ -23,7 +23,7 @@ from burkholder.learning.rounding import UNIT, add
 from burkholder.machine.compiling import register_jitable
 
 STEP, STIFFNESS = 0.05, 8.0  # in widths: q moves by so much a round near g = 0, and faster from |g| = K on
-LARGEST = 1e100  # of corrections: scores beyond it are beyond the tracker's power, and void the promise
+LARGEST = 1e132  # of corrections, and beyond every score there can be; one beyond it would void the promise
 
 # Slots of an account. Weights are sums with their corrections.
 WEIGHT, WEIGHT_REST, COVERED, COVERED_REST = 0, 1, 2, 3
@@ -47,7 +47,7 @@ def surplus(account, level):
 @register_jitable
 def correction(g):
     """q = −f′(g), in widths."""
-    return min(max(-STEP * STIFFNESS * math.sinh(min(max(g / STIFFNESS, -300.0), 300.0)), -LARGEST), LARGEST)
+    return min(max(-STEP * STIFFNESS * math.sinh(min(max(g / STIFFNESS, -312.0), 312.0)), -LARGEST), LARGEST)
 
 
 @register_jitable

@@ -30,7 +30,7 @@ def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns, of whatever library."""
     if isinstance(X, (np.ndarray, list, tuple, dict)) or hasattr(X, "tocsr"):
         return False
-    return hasattr(X, "columns") or (hasattr(X, "__arrow_c_stream__") and not hasattr(X, "to_numpy"))
+    return hasattr(type(X), "columns") or (hasattr(X, "__arrow_c_stream__") and not hasattr(X, "to_numpy"))
 
 
 def opened(X: Any, argument: str = "X") -> Any:

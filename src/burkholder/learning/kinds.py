@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "Probabilities": ("burkholder.opinions.learner", "Probabilities"),
     "MatrixCompletion": ("burkholder.matrix.completion", "MatrixCompletion"),
     "MatrixLearner": ("burkholder.matrix.learner", "MatrixLearner"),
+    "DescribedCompletion": ("burkholder.merged.described", "DescribedCompletion"),
     "Merged": ("burkholder.merged.learner", "Merged"),
     "Keyed": ("burkholder.keyed.learner", "Keyed"),
     "Confidence": ("burkholder.confidence.sequence", "Confidence"),

@@ -3,7 +3,8 @@
 Labels lie in [−1, 1]. With p = μ + b_row + b_column and e = y − p, each offset moves by e·max(f, 1/(n+3)),
 n its count including this rating; f = 0 averages for ever, larger f forgets. The four answers are experts
 for Huber-root (slopes at most 2), so none of them has to be chosen. For log-odds p is μ's log-odds plus offsets, e = y − tanh(p/2), and
-offsets move twice as far, as tanh(p/2) is p/2 near 0. Where the best answer is a median, each answer is offered sharpened, too.
+offsets move 2/(1−m²) times as far, m the mean label: so much p takes for tanh(p/2) to move by one where nothing is known. Where the best
+answer is a median, each answer is offered sharpened, too.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.experts import huber_root
-from burkholder.machine.compiling import compiled
+from burkholder.machine.compiling import compiled, uncounted
 from burkholder.matrix import aims
 
 FORGETTING = (0.0, 0.02, 0.05, 0.1)
 PRIOR_COUNT = 3.0
+RETURN = 0.1  # what forgets returns to 0
 
 SHARPER = 8.0
+FARTHEST = 20.0  # log-odds an error of one moves: classes rarer than 3 % count as that rare
 _slope, _expected, SURE = aims.slope, aims.expected, aims.SURE
 _predict_experts, _update_experts = huber_root.predict, huber_root.update
 
@@ -62,6 +65,12 @@ def level(bias, aim):
     return bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
 
 
+@uncounted
+def unit(mean):
+    """How far log-odds move near the mean for the expected label to move by one: 2/(1−m²), m = tanh(mean/2)."""
+    return min(2.0 * np.cosh(0.5 * mean) ** 2, FARTHEST)
+
+
 @compiled
 def advice(bias, aim, i, j):
     """The predictions at (i, j), kept within what is possible; a node of index −1 is unknown and adds nothing."""
@@ -87,12 +96,14 @@ def update(bias, aim, i, j, y):
     x = advice(bias, aim, i, j)
     yhat = _predict_experts(bias.experts, x)
     _update_experts(bias.experts, x, yhat, _slope(aim, yhat, y))
-    mean, far = level(bias, aim), 2.0 if aim.odds else 1.0
+    mean = level(bias, aim)
+    far, back = (unit(mean), RETURN) if aim.odds else (1.0, 0.0)
     bias.counts[i] += 1
     bias.counts[j] += 1
     for f in range(bias.speed.size):
-        error = far * (y - _expected(aim, mean + bias.offset[i, f] + bias.offset[j, f]))
-        bias.offset[i, f] += error * max(bias.speed[f], 1.0 / (bias.counts[i] + PRIOR_COUNT))
-        bias.offset[j, f] += error * max(bias.speed[f], 1.0 / (bias.counts[j] + PRIOR_COUNT))
+        error, leak = y - _expected(aim, mean + bias.offset[i, f] + bias.offset[j, f]), back * bias.speed[f]
+        for node in (i, j):
+            step = max(bias.speed[f], 1.0 / (bias.counts[node] + PRIOR_COUNT)) * error
+            bias.offset[node, f] += far * (step - leak * bias.offset[node, f])
     bias.mean[0] += y
     bias.mean[1] += 1.0

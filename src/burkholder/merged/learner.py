@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,16 +11,16 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.learning.kinds import KINDS, kind_of, parts_in, parts_out
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight
-from burkholder.learning.schema import all_of, check_header, check_plays, limit, number, one_of, text, whole
-from burkholder.learning.tickets import MAX_PENDING, Played, Ticket
+from burkholder.learning.protocol import Stretch, checked_weight
+from burkholder.learning.schema import check_header, limit, one_of, text, whole
+from burkholder.learning.tickets import MAX_PENDING
 from burkholder.merged import schema
 from burkholder.merged.certificate import MergedCertificate, certify
-from burkholder.merged.mixing import Mixer, alike, answers_with_a_number, labels_of
+from burkholder.merged.lanes import Lanes
+from burkholder.merged.mixing import alike, answers_with_a_number, labels_of
 
 VERSION = 1
 MOST = 1024  # lanes
-SLOT = np.zeros(1, np.int64)
 _HEADER = {
     "version": one_of(VERSION),
     "max_pending": limit,
@@ -52,11 +51,16 @@ class Targets:
     def __init__(self, each: tuple[Any, ...]) -> None:
         self.each = each
 
+    @property
+    def labels(self) -> np.ndarray:
+        """The labels themselves."""
+        return labels_of(self.each[0])
+
     def __getitem__(self, part: slice) -> Targets:
         return Targets(tuple(labels[part] for labels in self.each))
 
 
-class Merged(OnlineLearner):
+class Merged(Lanes):
     """Several learners of one kind and one loss, each with what its own shard taught it, as lanes of an aggregation.
 
     From now on every lane sees every row, and what is played is never far behind the best of them. Made by `merge`. `lanes` go
@@ -75,7 +79,6 @@ class Merged(OnlineLearner):
     """
 
     def __init__(self, learners: Any, *, max_pending: int = MAX_PENDING) -> None:
-        super().__init__(max_pending)
         learners = list(learners)
         if not 2 <= len(learners) <= MOST:
             raise BadInput("learners", len(learners), f"give two learners or more, at most {MOST}")
@@ -87,14 +90,8 @@ class Merged(OnlineLearner):
                 raise BadInput("learners", type(one).__name__, "all must be of one kind, with the same loss")
             if one.pending:
                 raise BadInput("learners", f"{one.pending} pending", "reveal the labels that are still to come first")
-        self.lanes, self.before = copy.deepcopy(learners), copy.deepcopy(learners)
-        self.mixer = Mixer(learners[0].loss, len(learners))
-        self.mixer.grow(1)
-
-    @property
-    def loss(self) -> Any:
-        """The loss of every lane."""
-        return self.mixer.loss
+        super().__init__(copy.deepcopy(learners), learners[0].loss, max_pending)
+        self.before = copy.deepcopy(learners)
 
     # --- one round -------------------------------------------------------------------------------------------
     def _read(self, x: Any) -> Any:
@@ -102,9 +99,8 @@ class Merged(OnlineLearner):
             lane._read(x)
         return copied(x)
 
-    def _play(self, row: Any) -> tuple[float, Any]:
-        said = np.array([[lane.predict(row) for lane in self.lanes]])
-        return float(self.mixer.mix(SLOT, said)[0]), None
+    def _for_lanes(self, row: Any) -> list[Any]:
+        return [row] * len(self.lanes)
 
     def update(self, x: Any, y: Any, weight: float = 1.0) -> None:
         """One round: every lane predicts, the aggregate plays, every lane learns."""
@@ -118,51 +114,6 @@ class Merged(OnlineLearner):
     def _learn(self, row: Any, memo: Any, y: Any, weight: float, late: int) -> None:
         self.update(row, y, weight)
 
-    def play(self, x: Any) -> Ticket:
-        """A prediction whose label comes later; hand the ticket's id to `reveal`, or to `forget`."""
-        with self._lock:
-            self._tickets.check_room()
-            row = self._read(x)
-            for lane in self.lanes:
-                lane._tickets.check_room()
-            self._play(row)  # everything that can be wrong with the row is found here
-            played = [lane.play(row) for lane in self.lanes]
-            said = [float(one.prediction) for one in played]
-            shown = float(self.mixer.mix(SLOT, np.array([said]))[0])
-            return Ticket(self._tickets.issue(Played([one.id for one in played], (said, shown), self.rounds)), shown)
-
-    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
-        """The label of an earlier play: every lane learns from exactly what it played then."""
-        with self._lock:
-            ids, (said, shown), _ = self._tickets.look(id)
-            importance = checked_weight(weight)
-            try:
-                targets = self._targets([y], 1)
-                for lane in self.lanes:
-                    lane._weights([importance], 1) if importance != 1.0 else None
-            except BadInput as error:
-                raise BadInput(error.argument.replace("[0]", "", 1), error.value, error.remedy) from None
-            undo = self._undo()
-            waiting = [dict(lane._tickets.waiting) for lane in self.lanes]
-            try:
-                for lane, one in zip(self.lanes, ids):
-                    lane.reveal(one, y, *(() if importance == 1.0 else (importance,)))
-            except BaseException:
-                undo()
-                for lane, plays in zip(self.lanes, waiting):
-                    lane._tickets.waiting = plays
-                raise
-            late = None if float(self.mixer.mix(SLOT, np.array([said]))[0]) == shown else np.array([shown])
-            self.mixer.learn(SLOT, np.array([said]), labels_of(targets.each[0]), np.array([importance]), late)
-            self._tickets.take(id)
-
-    def forget(self, id: int) -> None:
-        """The label of that play will never come."""
-        with self._lock:
-            for lane, one in zip(self.lanes, self._tickets.look(id).row):
-                lane.forget(one)
-            self._tickets.take(id)
-
     # --- many rows -------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Tables:
         return Tables(tuple(lane._table(X) for lane in self.lanes))
@@ -172,15 +123,11 @@ class Merged(OnlineLearner):
         self.mixer.check_labels(labels_of(each[0]))
         return Targets(each)
 
-    def _weights(self, weight: Any, rows: int) -> np.ndarray | None:
-        found = [lane._weights(weight, rows) for lane in self.lanes]
-        return found[0]
-
     def _run(self, table: Tables, targets: Targets, weights: np.ndarray | None) -> Stretch:
         if not table.rows:
             return Stretch(np.zeros(0), np.zeros(0))
         said = [lane._run(rows, y, weights).predictions for lane, rows, y in zip(self.lanes, table.each, targets.each)]
-        labels = labels_of(targets.each[0])
+        labels = targets.labels
         slots = np.zeros(table.rows, np.int64)
         weight = np.ones(table.rows) if weights is None else weights
         return Stretch(*self.mixer.learn_checked(slots, np.column_stack(said), labels, weight))
@@ -190,16 +137,6 @@ class Merged(OnlineLearner):
             return np.zeros(0)
         said = np.column_stack([lane._predict_many(rows) for lane, rows in zip(self.lanes, table.each)])
         return self.mixer.mix(np.zeros(table.rows, np.int64), said)
-
-    def _undo(self) -> Callable[[], None]:
-        lanes, mixed = [lane._undo() for lane in self.lanes], self.mixer.kept(SLOT)
-
-        def back() -> None:
-            for lane in lanes:
-                lane()
-            self.mixer.put(SLOT, mixed)
-
-        return back
 
     # --- what it knows of itself -----------------------------------------------------------------------------
     @property
@@ -228,7 +165,7 @@ class Merged(OnlineLearner):
                 "max_pending": self.max_pending,
                 "lanes": len(self.lanes),
                 "tickets": self._tickets.issued,
-                "pending": [[id, play.round, play.row, *play.memo] for id, play in self._tickets.waiting.items()],
+                "pending": self._plays(),
                 "parts": words,
             }
             return header, arrays | schema.out(self.mixer)
@@ -251,16 +188,3 @@ class Merged(OnlineLearner):
         schema.fill(learner.mixer, {name: array for name, array in arrays.items() if "/" not in name}, 1, list(since))
         learner._take_plays(header)
         return learner
-
-    def _take_plays(self, header: dict[str, Any]) -> None:
-        many = len(self.lanes)
-        ids = lambda value: all_of(whole)(value) and len(value) == many  # noqa: E731
-        said = lambda value: all_of(number)(value) and len(value) == many  # noqa: E731
-        check_plays(header["pending"], header["tickets"], self.max_pending, self.rounds, (ids, said, number))
-        for k, lane in enumerate(self.lanes):
-            mine = [play[2][k] for play in header["pending"]]
-            if sorted(mine) != sorted(lane._tickets.waiting):
-                raise BadInput("header 'pending'", mine, "other plays wait with the lanes")
-        self._tickets.issued = header["tickets"]
-        for id, when, one, *memo in header["pending"]:
-            self._tickets.waiting[id] = Played(one, tuple(memo), when)

@@ -24,7 +24,14 @@ def _described(learner: Any) -> tuple[str, dict[str, Any], container.Arrays]:
 
 
 def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
-    """The learner as the bytes of a model file; `extra` is plain data to keep beside it."""
+    """The learner as the bytes of a model file; `extra` is plain data to keep beside it.
+
+    >>> import burkholder as bk
+    >>> learner = bk.Learner("adagrad", loss="absolute", radius=2.0)
+    >>> learner.update({"a": 1.0}, 1.0)
+    >>> unpack(pack(learner)).predict({"a": 1.0}) == learner.predict({"a": 1.0})
+    True
+    """
     from burkholder.learning.encoding import encode
     from burkholder.storage import tables
 
@@ -35,12 +42,22 @@ def pack(learner: Any, extra: dict[str, Any] | None = None) -> bytes:
 
 
 def unpack(data: bytes, path: str = "model", **given: Any) -> Any:
-    """The learner from such bytes."""
+    """The learner from such bytes; `function=`, `loss=`, `features=` give what is code of your own.
+
+    >>> import burkholder as bk
+    >>> unpack(pack(bk.Auto("squared"))).loss
+    Squared()
+    """
     return unpack_with_extra(data, path, **given)[0]
 
 
 def unpack_with_extra(data: bytes, path: str = "model", **given: Any) -> tuple[Any, dict[str, Any]]:
-    """(learner, extra). Everything is verified first: on any error nothing was made."""
+    """(learner, extra). Everything is verified first: on any error nothing was made.
+
+    >>> import burkholder as bk
+    >>> unpack_with_extra(pack(bk.Auto("squared"), {"day": 3}))[1]
+    {'day': 3}
+    """
     from burkholder.learning.encoding import decode
     from burkholder.learning.protocol import OnlineLearner
     from burkholder.learning.saved import check_statement
@@ -137,12 +154,26 @@ def load(path: str | os.PathLike[str], *, function: Any = None, loss: Any = None
 
 
 def load_with_extra(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """(learner, what `save` was given as `extra`)."""
+    """(learner, what `save` was given as `extra`).
+
+    >>> import tempfile, os, burkholder as bk
+    >>> path = os.path.join(tempfile.mkdtemp(), "auto.bk")
+    >>> save(bk.Auto("squared"), path, {"day": 3})
+    >>> load_with_extra(path)[1]
+    {'day': 3}
+    """
     return unpack_with_extra(container.read(path), str(path))
 
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds, without making the learner. The checksum is verified."""
+    """What a model file holds, without making the learner. The checksum is verified.
+
+    >>> import tempfile, os, burkholder as bk
+    >>> path = os.path.join(tempfile.mkdtemp(), "auto.bk")
+    >>> save(bk.Auto("squared"), path)
+    >>> inspect(path)["kind"]
+    'Auto'
+    """
     from burkholder.learning.encoding import decode, shown
 
     data = container.read(path)

@@ -82,6 +82,8 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
                 raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
+        if source is not None and format in ("csv", "jsonl"):
+            detect.refuse(source.start(), source.name)
         return kind(path if source is None or format in ("parquet", "npz") else source, **given)
     except BaseException:
         if source is not None:

@@ -2,7 +2,7 @@
 
 With F feature columns (target, weight and dropped ones left out), counted from 0 behind the constant:
 
-    numeric column j      index j
+    numeric column j      index j; so is one of nothing but true and false, which are 1 and 0
     its missing value     index F + j, the feature `column?` with value 1
     category c of a text  index 2F + feature_index(c, namespace=column), the feature `column=c` with value 1
     a moment              index j for its trend, and one index as a category has it for its hour, weekday and month
@@ -24,12 +24,13 @@ DROPPED, NUMERIC, CATEGORICAL, TARGET, CLASS, WEIGHTS, DATE, WORD = range(8)
 FEATURES = (NUMERIC, CATEGORICAL, DATE)
 ROLES = ("dropped", "number", "category", "target", "class", "weight", "date", "classes")  # in words, by their numbers above
 MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # fields that say there is no value, in any case of letters
+TRUTHS = ("false", "true")  # 0 and 1, in any case of letters, in a column that holds nothing else
 USUAL_TARGETS = ("target", "label", "y", "class")
 LABELS = ("needed", "optional", "ignored")  # rows without a label: left out, kept with y = NaN; or no target is looked for
 
 
 class Plan:
-    """What each column is for. `text_columns` are those that hold text rather than numbers."""
+    """What each column is for. `text_columns` hold text rather than numbers; `truths` of them hold nothing but true and false."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Plan:
         dates: Iterable[str] = (),
         labels: str = "needed",
         words: bool = False,
+        truths: Iterable[str] = (),
     ) -> None:
         self.file, self.names = file, list(names)
         self.positive, self.negative = positive, ""  # the words of classes 1 and −1; "": every other word
@@ -58,7 +60,7 @@ class Plan:
         dropped = {self.find("drop", name) for name in drop}
         chosen = {self.find("categorical", name) for name in categorical}
         weights = -1 if weight is None else self.find("weight", weight)
-        texts, moments = ({self.names.index(name) for name in columns} for columns in (text_columns, dates))
+        texts, moments, self.truths = ({self.names.index(name) for name in columns} for columns in (text_columns, dates, truths))
         self.kind = np.full(len(self.names), NUMERIC, dtype=np.int64)
         for column in range(len(self.names)):
             if column == self.target:
@@ -67,7 +69,7 @@ class Plan:
                 self.kind[column] = WEIGHTS
             elif column in dropped:
                 self.kind[column] = DROPPED
-            elif column in chosen or column in texts:
+            elif column in chosen or column in texts - self.truths:
                 self.kind[column] = CATEGORICAL
             elif column in moments:
                 self.kind[column] = DATE
@@ -78,6 +80,7 @@ class Plan:
         """The plan whose columns are known to be of these kinds."""
         plan = cls.__new__(cls)
         plan.file, plan.names, plan.offset, plan.bits = file, list(names), int(intercept), check_bits(bits)
+        plan.truths = set()
         plan.positive, plan.negative = positive, ""
         plan.kind = np.array(kind, dtype=np.int64)
         plan.target = next((column for column, what in enumerate(kind) if what in (TARGET, CLASS, WORD)), -1)

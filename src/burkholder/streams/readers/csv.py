@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,14 @@ class CsvReader(TextReader):
         columns = {key: options.pop(key) for key in SETTLING if key in options}
         super().__init__(source, **options)
         if reading is not None:
-            header, decimal = reading.header, reading.decimal
+            header = reading.header
         if decimal not in (".", ",", None):
             raise BadInput("decimal", decimal, "give '.' or ','")
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
-        self.decimal = decimal or _decimal(sample, self.delimiter)
+        self.decimal = decimal or _decimal(sample, self.delimiter, "." if reading is None else reading.decimal)
         records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         try:
@@ -77,8 +78,12 @@ class CsvReader(TextReader):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
         whole = seen[:, 1] if self.header else seen.sum(axis=1)
-        texts, commas, moments = ([name for name, most in zip(names, _mostly(whole, what)) if most] for what in (2, 3, 4))
-        self.plan = settled(self, names, texts, moments, lambda column: self._sampled(sample, names, column), reading, **columns)
+        truths = [name for name, kinds in zip(names, whole) if kinds[5] and not kinds[1:5].any()]
+        whole[:, 2] += whole[:, 5]
+        texts, commas, moments = ([name for name, most in zip(names, _mostly(whole[:, :5], what)) if most] for what in (2, 3, 4))
+        self.plan = settled(
+            self, names, texts, moments, lambda column: self._sampled(sample, names, column), reading, truths=truths, **columns
+        )
         if reading is None:
             self._refuse_commas(commas)
         self.named = named
@@ -118,15 +123,15 @@ class CsvReader(TextReader):
     def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
         """The fields of a column in the sample."""
         place = list(names).index(column)
-        for record in list(csv.reader(io.StringIO(sample), delimiter=self.delimiter))[int(self.header) :]:
+        for record in islice(csv.reader(io.StringIO(sample), delimiter=self.delimiter), int(self.header), None):
             if len(record) == len(names):
                 yield record[place].strip(" \t\r")
 
     def _survey(self, sample: str) -> np.ndarray:
-        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates."""
+        """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates, truths."""
         text = bytes(PADDING) + sample.encode() + bytes(PADDING)
         copy = np.frombuffer(bytearray(text), dtype=np.uint8)
-        seen = np.zeros((len(self._starts), 2, 5), dtype=np.int64)
+        seen = np.zeros((len(self._starts), 2, 6), dtype=np.int64)
         comma = self.decimal == ","
         survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), comma, self._starts, self._stops, seen)
         return seen
@@ -239,8 +244,9 @@ def _mostly(seen: np.ndarray, what: int) -> np.ndarray:
     return (seen[:, what] > 0) & (seen[:, what] >= others.max(axis=1))
 
 
-def _decimal(sample: str, delimiter: str) -> str:
-    """A comma where it can be nothing else: no delimiter, never beside a decimal point, and not before three digits only.
+def _decimal(sample: str, delimiter: str, usual: str = ".") -> str:
+    """A comma where it can be nothing else: no delimiter, never beside a decimal point, and not before three digits only. Where nothing
+    tells, the usual one.
 
     >>> _decimal("a;b\\n1,5;2\\n", ";"), _decimal("a;b\\n1,500;2\\n", ";"), _decimal("a;b\\n1,5;2.5\\n", ";")
     (',', '.', '.')
@@ -252,7 +258,9 @@ def _decimal(sample: str, delimiter: str) -> str:
     commas = re.findall(rf"{start}(\d+),(\d+){end}", sample)
     points = re.search(rf"{start}\d+\.\d+{end}", sample)
     surely = any(len(after) != 3 or len(before) > 3 or before == "0" for before, after in commas)
-    return "," if surely and not points else "."
+    if commas and points:
+        return "."
+    return "," if surely else "." if points else usual
 
 
 def _delimiter(sample: str) -> str:

@@ -30,6 +30,7 @@ _ENDINGS = {
 _PACKED = {".gz", ".bz2", ".zst", ".zstd", ".xz"}
 _LIBSVM = re.compile(rb"[+-]?[0-9.eE+-]+(\s+(qid:\d+|\d+:[0-9.eE+-]+))+\s*(#.*)?")
 _VW = re.compile(rb"[^|,]*\|")
+_DOCUMENT = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*\{|[\[{]\s*$)")
 
 
 def check(format: str) -> str:
@@ -47,10 +48,22 @@ def by_name(path: str | os.PathLike[str]) -> str | None:
     """
     place = Path(path)
     if place.is_dir():
+        if not any(place.glob("*.npy")):
+            raise BadInput("path", os.fspath(path), "this is a folder, and no arrays (.npy) are in it: give a file")
         return "npz"
     if place.suffix.lower() in _PACKED:
         place = place.with_suffix("")
     return _ENDINGS.get(place.suffix.lower())
+
+
+def refuse(start: bytes, name: str) -> None:
+    """Text that begins like this is a table only after it was written anew: say how."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadInput("path", name, "its text is UTF-16: write it as UTF-8 (iconv -f utf-16 -t utf-8 FILE)")
+    if _DOCUMENT.match(start.splitlines()[0] if start.strip() else b""):
+        raise BadInput(
+            "path", name, "it is one JSON document: write one object a line (jq -c '.[]' FILE, or pandas' to_json with lines=True)"
+        )
 
 
 def by_content(start: bytes) -> str:

@@ -41,8 +41,10 @@ class JsonReader(TableReader):
         seen = {name: [row[name] for row in rows if not is_missing(row.get(name))] for name in names}
         words = {name for name, values in seen.items() if any(isinstance(value, str) for value in values)}
         moments = {name for name in words if seen[name] and all(isinstance(v, str) and spelled(v) is not None for v in seen[name])}
+        truths = [name for name, values in seen.items() if values and all(isinstance(value, bool) for value in values)]
         self._known = set(names)
-        self._settle(names, [n for n in names if n in words - moments], [n for n in names if n in moments], **columns)
+        texts = [name for name in names if name in words - moments]
+        self._settle(names, texts, [name for name in names if name in moments], truths=truths, **columns)
 
     def _lines(self) -> Iterator[bytes | None]:
         """Whole lines; None where a pipe pauses."""
@@ -85,7 +87,7 @@ class JsonReader(TableReader):
             row = json.loads(line)
             if isinstance(row, dict) and not any(isinstance(value, (dict, list)) for value in row.values()):
                 return row
-            reason = "this is not one flat JSON object"
+            reason = "this is not one flat JSON object, of words, numbers, true, false and null"
         except (ValueError, RecursionError) as error:
             reason = f"this is not JSON ({error})"
         self.note(self._line, reason)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput, BadLine
 from burkholder.streams.readers.batch import Batch
-from burkholder.streams.readers.columns import LABELS, MISSING, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, LABELS, MISSING, Plan
 from burkholder.streams.readers.reading import Reading
 
 KEPT_EXAMPLES = 5
@@ -20,6 +21,14 @@ NUMBERS, TWO, MANY = False, True, "many"
 SETTLING = ("target", "weight", "drop", "categorical", "positive", "bits", "intercept", "dates")  # what is said of a table's columns
 DRESSED = re.compile(r"\D{0,4}\d[\d.,' ]*\D{0,4}")  # a number with a unit, or with its thousands set apart
 MOST_DRESSED = 20  # names of so many classes may well hold a number
+LOOKED_AT, ENOUGH = 256, 8  # fields of a column of words; so many different ones are no accident
+ODD = {  # words that were meant as something else: what they look like, and what to do
+    "amounts": (
+        re.compile(r"[$€£¥]\s?\d[\d.,' ]*|\d[\d.,' ]*\s?[$€£¥%]|\d{1,3}([.,' ]\d{3})+([.,]\d+)?"),
+        "write plain numbers to have them read as numbers",
+    ),
+    "dates": (re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2}).*"), "write the year first to have them read as dates"),
+}
 
 
 class Reader:
@@ -46,6 +55,7 @@ class Reader:
         self.unlabelled = 0
         self.bad_lines = 0
         self.bad_examples: list[str] = []
+        self.remarks: list[str] = []  # what about the columns may not be as it was meant
         self.all_classes = False  # whether a positive class that never occurs is an error
         self.class_names: list[str] = []  # of labels that are classes; for two, those of −1 and 1
         self._known_classes: dict[str, int] = {}
@@ -180,6 +190,8 @@ def settled(
     columns.setdefault("target", None)
     make = partial(Plan, reader.name, names, texts, dates=moments, labels=reader.labels, **columns)
     plan = make(positive=positive)
+    asked = {plan.names[plan.find("categorical", name)] for name in columns.get("categorical", ())}
+    reader.remarks = _remarks(plan, set(texts) - asked, sampled)
     target = plan.names[plan.target] if plan.target >= 0 else None
     # where numbers are wanted, the first word is refused, with its line
     if positive is not None or target is None or reader.classes is False or not (reader.classes == MANY or target in texts):
@@ -192,6 +204,19 @@ def settled(
     plan = make(positive=found[1])
     plan.negative = found[0]
     return plan
+
+
+def _remarks(plan: Plan, texts: set[str], sampled: Callable[[str], Iterable[str]]) -> list[str]:
+    """Of each column that was taken for words without being asked, whether its fields look like amounts or dates."""
+    found = []
+    for column in np.flatnonzero(plan.kind == CATEGORICAL).tolist():
+        if plan.names[column] in texts:
+            words = {word for word in islice(sampled(plan.names[column]), LOOKED_AT) if word.lower() not in MISSING}
+            for what, (pattern, remedy) in ODD.items():
+                odd = sorted(word for word in words if pattern.fullmatch(word))
+                if len(odd) >= ENOUGH and 2 * len(odd) > len(words):
+                    found.append(f"column {plan.names[column]!r} is read as words, yet looks like {what}, such as {odd[0]!r}: {remedy}")
+    return found
 
 
 def _refuse_dressed(target: str, words: list[str]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.learning import dates, naming
 from burkholder.learning.schema import all_of, check_header, maybe, one_of, text, truth
-from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, FEATURES, MISSING, ROLES, TARGET, WEIGHTS, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, FEATURES, MISSING, ROLES, TARGET, TRUTHS, WEIGHTS, Plan
 from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.hashing import code
 from burkholder.suggestions import did_you_mean
@@ -169,6 +169,8 @@ class Reading(NamedTuple):
             value = value.strip(" \t\r")
             if value.lower() in MISSING:
                 value = None
+            elif value.lower() in TRUTHS:
+                value = TRUTHS.index(value.lower())
             elif self.decimal == ",":
                 value = math.nan if "." in value else value.replace(",", ".")
         elif naming.is_missing(value):

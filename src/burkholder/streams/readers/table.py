@@ -11,13 +11,14 @@ from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED
 from burkholder.streams.readers.dates import NO_DATE, moment
 from burkholder.streams.readers.digits import everywhere, next_of
 from burkholder.streams.readers.hashing import code_of
-from burkholder.streams.readers.numbers import NOT_A_NUMBER, UNDECIDED, decimal
+from burkholder.streams.readers.numbers import NOT_A_NUMBER, PARSED, UNDECIDED, decimal
 from burkholder.streams.readers.problems import BAD_CLASS, BAD_COUNT, BAD_DATE, BAD_NUMBER, BAD_QUOTE, BAD_TARGET, BAD_WEIGHT, NO_TARGET
 
 QUOTE = 34
 PLACES = float(1 << 26)  # a target's word is told by where it stands: start·2²⁶ + length, exact in a float64
 # The words above, letters lowered, as base-256 numbers.
 _INFINITY = np.frombuffer(b"infinity", dtype=np.uint8).copy()
+_TRUE, _FALSE = (int.from_bytes(word, "big") for word in (b"true", b"false"))
 _MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISSING])
 
 
@@ -65,6 +66,17 @@ def infinite(text, start, stop):
     for at in range(stop - start):
         same = same and (text[start + at] | 32) == _INFINITY[at]
     return same
+
+
+@register_jitable
+def truth(text, start, stop):
+    """1 for `true`, 0 for `false`, in any case of letters; -1 for anything else."""
+    if stop - start != 4 and stop - start != 5:
+        return -1
+    word = np.int64(0)
+    for at in range(start, stop):
+        word = 256 * word + (np.int64(text[at]) | 32)
+    return 1 if word == _TRUE else 0 if word == _FALSE else -1
 
 
 @register_jitable
@@ -163,7 +175,8 @@ def _month(days):
 
 @compiled
 def survey(text, start, stop, delimiter, comma, starts, stops, seen):
-    """Count in seen[column, record kind, field kind]: first record or later; missing, number, text, number with a comma or date.
+    """Count in seen[column, record kind, field kind]: first record or later; missing, number, text, number with a comma, date,
+    true or false.
 
     Unquotes in place: give it a copy.
     """
@@ -186,6 +199,8 @@ def survey(text, start, stop, delimiter, comma, starts, stops, seen):
                     seen[column, later, 1] += 1
                 elif moment(text, a, b)[0] != NO_DATE:
                     seen[column, later, 4] += 1
+                elif truth(text, a, b) >= 0:
+                    seen[column, later, 5] += 1
                 else:
                     seen[column, later, 2] += 1
         later = 1
@@ -319,6 +334,8 @@ def parse(
                 absent = status == NOT_A_NUMBER and missing(text, a, b)
                 refused = status == NOT_A_NUMBER or abs(number) == np.inf
                 if kind[column] == NUMERIC:
+                    if status == NOT_A_NUMBER and truth(text, a, b) >= 0:
+                        number, refused, status = float(truth(text, a, b)), False, PARSED
                     if refused and not absent:
                         reason = BAD_NUMBER
                     index = slot[column] + (count if absent else 0)
