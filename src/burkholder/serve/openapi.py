@@ -92,7 +92,9 @@ def _responses(record: Any) -> dict[str, Any]:
     items = {"207": {"oneOf": [one, problem]}} | {status: problem for status in STATUS if status != "207"}
     listed = {status: {"type": "array", "items": item} for status, item in items.items()}
     found = {status: {"oneOf": [problem, many]} if status != "207" else many for status, many in listed.items()}
-    told = {status: {"description": STATUS[status], "content": {TYPES["json"]: {"schema": schema}}} for status, schema in found.items()}
+    told: dict[str, Any] = {
+        status: {"description": STATUS[status], "content": {TYPES["json"]: {"schema": schema}}} for status, schema in found.items()
+    }
     for form in ("lines", "arrow"):
         for answer in told.values():
             answer["content"][TYPES[form]] = _content(record)[TYPES[form]] if form == "arrow" else {"schema": {"oneOf": [one, problem]}}
