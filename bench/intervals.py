@@ -100,9 +100,9 @@ def series(only: str | None, rounds: int, names: str | None) -> None:
               f"worst {max(r['ratio'] for r in rows):.3f}; with our own: {geometric([r['own'] for r in rows]):.3f}")  # fmt: skip
         print(f"   coverage after 2,000 rounds off by at most {max(after, default=math.nan):.4f}; promise broken: "
               f"{sum(abs(r['coverage'] - r['target']) > r['bound'] for r in rows)} times")  # fmt: skip
-        print(f"   worst {WINDOW} rounds off by {np.mean([r['window'] for r in rows]):.3f} on average, peers "
-              f"{np.mean([r['windows'] for r in rows]):.3f}, the best peer of each "
-              f"{np.mean([r['best window'] for r in rows]):.3f}")  # fmt: skip
+        print(f"   worst {WINDOW} rounds off by {np.nanmean([r['window'] for r in rows]):.3f} on average, peers "
+              f"{np.nanmean([r['windows'] for r in rows]):.3f}, the best peer of each "
+              f"{np.nanmean([r['best window'] for r in rows]):.3f}")  # fmt: skip
 
 
 def adversary(rounds: int) -> None:

@@ -135,6 +135,8 @@ SEALED: dict[str, Source] = {
     "cpusmall": lambda: _plain("cpusmall/cpusmall.csv.gz"),
     "pedestrian 2": lambda: _pedestrian(2),
     "water flow": lambda: _river("WaterFlow"),
+    "chick weights": lambda: _river("ChickWeights"),
+    "diabetes": _diabetes,
 }
 
 

@@ -174,3 +174,48 @@ def test_columns_that_look_like_something_else_are_remarked_on(shape, form, tmp_
     assert [remark for remark in told if ODD.get(shape, "?") in remark] == told and len(told) == (shape in ODD)
     assert CliRunner().invoke(app, ["learn", str(path), "--target", "y"]).stderr.count("'odd'") == len(told)
     assert json.loads(said("learn", str(path), "--target", "y", "--json", "--quiet", "--categorical", "odd"))["remarks"] == []
+
+
+@pytest.mark.parametrize("learned", [".", ","])
+def test_a_model_reads_the_next_file_with_the_decimal_mark_it_has(learned, tmp_path):
+    rows = [(k * 0.5, k % 3, k * 0.25) for k in range(40)]
+    point = "a;b;y\n" + "".join(f"{a};{b};{y}\n" for a, b, y in rows)
+    (tmp_path / "point.csv").write_text(point)
+    (tmp_path / "comma.csv").write_text(point.replace(".", ","))
+    (tmp_path / "english.csv").write_text(point.replace(";", ","))
+    model = str(tmp_path / "m.bk")
+    said("learn", str(tmp_path / ("point.csv" if learned == "." else "comma.csv")), "--target", "y", "--save", model, "--quiet")
+    told = {said("predict", model, str(tmp_path / f"{name}.csv")) for name in ("point", "comma", "english")}
+    assert len(told) == 1 and told.pop().count("\n") == 40
+    (tmp_path / "thousand.csv").write_text("a;b\n1,500;2\n2,500;1\n")  # nothing tells: as the model's own
+    if learned == ",":
+        (tmp_path / "same.csv").write_text("a;b\n1.5;2\n2.5;1\n")
+        assert said("predict", model, str(tmp_path / "thousand.csv")) == said("predict", model, str(tmp_path / "same.csv"))
+    else:
+        with pytest.raises(bk.BadLine):
+            said("predict", model, str(tmp_path / "thousand.csv"))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_an_audit_takes_dates_and_says_where_a_prediction_is_missing(form, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {"when": pandas.date_range("2024-01-01", periods=50, freq="h"), "a": rng.normal(size=50), "yhat": rng.normal(size=50)}
+    )
+    frame.loc[3, "when"] = pandas.NaT
+    frame["y"] = frame["a"] + 0.1
+    path = tmp_path / f"p.{form}"
+    write = (lambda: frame.to_csv(path, index=False)) if form == "csv" else (lambda: frame.to_parquet(path))
+    write()
+    told = json.loads(said("audit", str(path), "--yhat", "yhat", "--target", "y", "--loss", "absolute", "--json"))
+    audit = bk.Audit(loss="absolute")
+    rows = [(x, y) for x, y in bk.read(path, target="y")]
+    for x, y in rows:
+        yhat = x.pop("yhat")
+        audit.update({**x, "": 1.0}, yhat, y)  # the command adds a constant
+    assert told["realised_regret_bound"] == pytest.approx(audit.certificate().realised(radius=told["radius"]), rel=1e-9)
+    frame.loc[7, "yhat"] = np.nan
+    write()
+    with pytest.raises(bk.BadLine, match="line 9" if form == "csv" else "line 8"):
+        said("audit", str(path), "--yhat", "yhat", "--target", "y", "--loss", "absolute")

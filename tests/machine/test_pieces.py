@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import pytest
 from numba.core.compiler import Flags
+from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering
 
-from burkholder.machine.compiling import compiled, register_jitable, uncounted
+from burkholder.auto.plan import LOGISTIC, plan_for, steps_for
+from burkholder.losses import LOSSES
+from burkholder.machine.compiling import compiled, inlined, register_jitable, uncounted
+from burkholder.machine.memory import table, told
 from burkholder.machine.processor import PLAIN
 
 
@@ -103,3 +109,57 @@ def test_flags_compare_as_numba_compares_them():
         assert hashed(one) == hash(one)
         assert [same(one, other) for other in flags] == [one == other for other in flags]
     assert same(flags[0], 1) is NotImplemented
+
+
+class Switch(NamedTuple):
+    """What is known when a loop is compiled, and what is not."""
+
+    mode: int
+    pair: tuple[int, int]
+    factor: float
+
+
+class Left(NamedTuple):
+    """Of a class that says: mode 1."""
+
+
+class Right(NamedTuple):
+    """Of a class that says: mode 2."""
+
+
+def _said(kind):
+    mode = 1 if kind is Left else 2
+    return {"mode": mode, "pair": (mode, 7)}
+
+
+switch_with = told(Switch, _said)
+
+
+@inlined
+def turned(switch, x):
+    if switch.mode == 1:
+        first = switch.factor * x
+    else:
+        first = switch.factor + x.no_number_has_this  # could not be compiled for any x
+    regular = switch.pair[1] == 7
+    return first if regular and switch.pair[0] == 1 else x.nor_this
+
+
+@uncounted
+def turn(tables, other, x):
+    return turned(switch_with(tables, 0, other), x)
+
+
+@pytest.mark.skipif(PLAIN, reason="plain numba compiles every branch")
+def test_what_the_class_of_a_record_rules_out_is_not_compiled():
+    tables = table(Switch(1, (1, 7), 3.0))
+    assert turn(tables, Left(), 2.0) == 6.0
+    with pytest.raises(TypingError):
+        turn(tables, Right(), 2.0)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_plan_says_of_its_loss_what_the_class_of_the_loss_says(name):
+    plan = plan_for(LOSSES[name](), True, False, 4)
+    assert {**plan._asdict(), **steps_for(LOSSES[name])} == plan._asdict()
+    assert plan.groups == len({*plan.kinds}) and (plan.kinds[0] == LOGISTIC) == LOSSES[name]().classes

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from burkholder.auto import aggregate, betting, features, full, passes, stack, tangent, width
 from burkholder.auto.plan import LOGISTIC, MIX_LOG
-from burkholder.auto.room import plain, plan_of, state_of, work_of
+from burkholder.auto.room import plain, plan_with, state_of, work_of
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -181,7 +181,7 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
 
     Without `learning` rows are only predicted: nothing but scratch and yhat is written, and y, weight and losses are not read.
     """
-    plan, state, work = plan_of(plans, 0), state_of(states, 0), work_of(works, 0)
+    plan, state, work = plan_with(plans, 0, loss), state_of(states, 0), work_of(works, 0)
     starts, ids, numbers = place(indptr), place(indices), place(values)
     rounds(plan, state, work, loss, starts, ids, numbers, place(y), place(weight), place(yhat), place(losses), learning)
 
@@ -189,7 +189,7 @@ def run_rows(plans, states, works, loss, indptr, indices, values, y, weight, yha
 @uncounted
 def run_many(plans, states, works, loss, starts, order, indptr, indices, values, y, weight, yhat, losses, learning):
     """The same rounds for many learners of one plan and one loss: the rows of the k-th stand in the order from starts[k] on."""
-    plan, work = plan_of(plans, 0), work_of(works, 0)
+    plan, work = plan_with(plans, 0, loss), work_of(works, 0)
     ends, ids, numbers, labels, weights = place(indptr), place(indices), place(values), place(y), place(weight)
     out, paid, rows = place(yhat), place(losses), place(order)
     for k in range(starts.shape[0] - 1):

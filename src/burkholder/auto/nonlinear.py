@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
 from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
-from burkholder.auto.room import plain, plan_of
+from burkholder.auto.room import plain, plan_with
 from burkholder.auto.state import (
     CLIPPED_LABELS,
     FEATURES,
@@ -136,7 +137,7 @@ def run_rows(
 ):
     """Predict, then learn, row by row, after the linear lanes did (`linear`: what they played, in the target's units, as is yhat).
     Without `learning` only yhat and scratch are written. y and losses are in internal units."""
-    plan, forest, walk = plan_of(plans, 0), forest_of(forest_table, 0), walk_of(walk_table, 0)
+    plan, forest, walk = plan_with(plans, 0, loss), forest_of(forest_table, 0), walk_of(walk_table, 0)
     cells, sheet = cells_of(cells_table, 0), sheet_of(sheet_table, 0)
     blend, desk = blend_of(blend_table, 0), desk_of(desk_table, 0)
     slot_of, ids, numbers = place(slots), place(indices), place(values)
@@ -238,7 +239,7 @@ class Nonlinear:
         """Everything that was learned, by name."""
         return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
-    def restore(self, arrays: dict[str, NDArray]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
         self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
         self.cells = Cells(**{name: copied(arrays[name]) for name in Cells._fields})

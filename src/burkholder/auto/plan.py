@@ -71,25 +71,24 @@ def prior(plan: Plan) -> list[float]:
     return [each] * (diagonal + plan.full_lanes) + [TANGENT_SHARE / tangents] * tangents + [BETTING_SHARE] + [STACK_SHARE / stacks] * stacks
 
 
+def steps_for(loss: Any) -> dict[str, Any]:
+    """What the class of a loss says of its lanes: logistic steps for classes, squared steps for means, both kinds for quantiles."""
+    kinds = (LOGISTIC,) if loss.classes else (SQUARED,) if loss.quantile is None else (SQUARED, QUANTILE)
+    return {"groups": len(kinds), "kinds": (kinds[0], kinds[-1]), "mixing": MIX_LOG if loss.log else HEDGE}
+
+
 def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) -> Plan:
-    """The lanes for a loss: logistic steps for classes, squared steps for means, both kinds for quantiles."""
-    if loss.classes:
-        kinds: tuple[int, ...] = (LOGISTIC,)
-    elif loss.quantile is None:
-        kinds = (SQUARED,)
-    else:
-        kinds = (SQUARED, QUANTILE)
-    mixing = MIX_LOG if loss.log else HEDGE
-    full_lanes = len(FULL) * len(kinds) if full_features else 0
-    full = 8 * len(kinds)
+    """The lanes for a loss."""
+    steps = steps_for(type(loss))
+    groups = steps["groups"]
+    full_lanes = len(FULL) * groups if full_features else 0
+    full = 8 * groups
     tangents = full + full_lanes
     stacks = tangents + len(RADII) + 1
     return Plan(
-        groups=len(kinds),
-        kinds=(kinds[0], kinds[-1]),
+        **steps,
         full_lanes=full_lanes,
         full_features=full_features,
-        mixing=mixing,
         quantile=0.5 if loss.quantile is None else loss.quantile,
         steep=4.0 if loss.margin else 0.0,
         intercept=int(intercept),
@@ -97,5 +96,5 @@ def plan_for(loss: Any, intercept: bool, range_given: bool, full_features: int) 
         full=full,
         tangents=tangents,
         stacks=stacks,
-        lanes=stacks + len(kinds),
+        lanes=stacks + groups,
     )

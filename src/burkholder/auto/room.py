@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto.plan import Plan
+from burkholder.auto.plan import Plan, steps_for
 from burkholder.auto.state import State, Work
-from burkholder.machine.memory import named, table
+from burkholder.machine.memory import named, table, told
 
+plan_with = told(Plan, steps_for)  # for a loss: what its class says of its lanes is settled when the loop is compiled
 plan_of, state_of, work_of = named(Plan), named(State), named(Work)
 
 

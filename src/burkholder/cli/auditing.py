@@ -34,20 +34,12 @@ def audited(
             raise BadInput("path", file, "it has no feature beside predictions and target; allow an intercept")
         place = int(plan.slot[column]) + plan.offset
         for batch in reader:
-            width = plan.count + plan.offset  # every column of a table gives exactly one feature
-            indices, values = (part.reshape(batch.rows, width) for part in (batch.indices, batch.values))
-            lost = indices[:, place] != place
+            told = batch.indices == place
+            before = np.concatenate([[0], np.cumsum(told)])[batch.indptr]  # predictions in front of each row: one a row, or it is missing
+            lost = np.diff(before) == 0
             if lost.any():
                 raise BadLine(file, int(batch.line[np.argmax(lost)]), f"the prediction {yhat!r} is missing")
-            kept = np.arange(width) != place
-            audit.run_batch(
-                np.arange(batch.rows + 1) * (width - 1),
-                indices[:, kept].ravel(),
-                values[:, kept].ravel(),
-                values[:, place],
-                batch.y,
-                batch.weight,
-            )
+            audit.run_batch(batch.indptr - before, batch.indices[~told], batch.values[~told], batch.values[told], batch.y, batch.weight)
         skipped = reader.bad_lines
     certificate = audit.certificate()
     realised = certificate.realised(radius=radius)

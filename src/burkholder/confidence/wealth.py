@@ -10,8 +10,9 @@ ever reaches 2/α with probability at most α/2. What is kept is the logarithm o
 z = λd ≥ −λ, no atom is below that of the empirical-Bernstein boundary (`boundary.py`), and with few values it is far above. The
 unknown means enter through their average alone, so they may change, and one end is one root.
 
-Nearly all of the mass is even over λ, as conjugate mixtures have it; the rest falls like a power of k, so that a hundred times
-more values cost only a logarithm.
+Most of the mass is even over λ, as conjugate mixtures have it, on rates that lie closer together where they are large. A quarter is the
+largest rate's alone: while an event was not seen, or hardly, no other bet gains as much. The rest falls like a power of k, so that a
+hundred times more values cost only a logarithm.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ import numpy as np
 
 from burkholder.learning.rounding import UNIT
 
-ATOMS = 50
-TOP, SHRINK = 0.95, 2.0**-0.5  # the largest rate, and from one rate to the next
-EVEN = 0.97  # the mass that is even over λ
+ATOMS, CLOSE = 50, 10  # rates, and how many of them lie close together
+TOP, NEAR, FAR = 0.93, 2.0**-0.25, 2.0**-0.5  # the largest rate, and from one rate to the next: there, and elsewhere
+ALONE, EVEN = 0.25, 0.72  # the masses that are the largest rate's alone, and even over λ
 
-RATES = TOP * SHRINK ** np.arange(ATOMS)
+RATES = TOP * np.cumprod([1.0] + [NEAR] * (CLOSE - 1) + [FAR] * (ATOMS - CLOSE))
+_EDGES = np.concatenate([[1.0], np.sqrt(RATES[:-1] * RATES[1:]), [0.0]])
 _TAIL = (np.arange(ATOMS) + 4.0) ** -2.0
 # rounding never lifts their sum above 1
-LOG_MASSES = np.log(EVEN * RATES / RATES.sum() + (1.0 - EVEN) * _TAIL / _TAIL.sum()) - 1e-12
+LOG_MASSES = np.log(ALONE * (RATES == TOP) - EVEN * np.diff(_EDGES) + (1.0 - ALONE - EVEN) * _TAIL / _TAIL.sum()) - 1e-12
 _STEEP = -np.log1p(-RATES) + RATES / (1.0 - RATES)  # the largest logarithm of a bet, and how steeply it follows its value
 
 

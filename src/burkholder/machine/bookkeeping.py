@@ -2,18 +2,22 @@
 
 numba works out after every pass which variables live where, looks for the variables of every instruction by walking all of it,
 and asks at every piece whether modules, settings and declarations have changed. While a loop is compiled they do not, and
-nobody asks for the lifetimes before the last pass.
+nobody asks for the lifetimes before the last pass. It works out what a call means at every look at it, several times a piece.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from numba.core import config, ir, transforms
+from numba.core import base, config, event, ir, transforms, types
 from numba.core.compiler import Flags
 from numba.core.compiler_machinery import PassManager, _pass_registry
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.targetconfig import ConfigStack
+from numba.core.types.functions import BaseFunction
+from numba.core.typing.npydecl import NumpyRulesArrayOperator
 
 _FLAGS_HASH = hash(Flags())
 
@@ -80,7 +84,42 @@ def _install_new(context: Any) -> None:
         context.install_registry(registry)
 
 
-def _nothing(*_: Any) -> None:
+_ANSWERS: dict[Any, Any] = {}  # of a function for types and flags; also the flags themselves, so that no other has their id
+
+
+def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """The signature of a call: asked for at every look at an expression, answered once a piece."""
+    if kws:
+        return _call_type_found(function, context, args, kws)
+    flags = ConfigStack.top_or_none()
+    key = function, tuple(args), id(flags)
+    if key not in _ANSWERS:
+        _ANSWERS[key] = _call_type_found(function, context, args, kws), flags
+    return _ANSWERS[key][0]
+
+
+_call_type_found: Any = BaseFunction.get_call_type
+
+
+def _for_arrays(template: Any, args: Any, kws: Any) -> Any:
+    """What an operator does with arrays; numpy's table of types need not be searched for numbers."""
+    bare = [kind.type if isinstance(kind, types.Optional) else kind for kind in args]
+    return _for_arrays_found(template, args, kws) if any(isinstance(kind, types.ArrayCompatible) for kind in bare) else None
+
+
+_for_arrays_found: Any = NumpyRulesArrayOperator.generic
+
+
+_has_loc: Any = cache(base._has_loc)  # whether what generates code wants to know of which line: read from its signature
+
+
+def forget() -> None:
+    """What was answered holds for one loop: new functions may be declared before the next."""
+    _ANSWERS.clear()
+    _has_loc.cache_clear()
+
+
+def _nothing(*_: Any, **__: Any) -> None:
     """What was done at the start."""
 
 
@@ -93,4 +132,9 @@ REPLACED: list[tuple[Any, str, Any]] = [
     (PassManager, "_runPass", _run_pass),
     (CPUContext, "load_additional_registries", _install_new),
     (config, "reload_config", _nothing),
+    (BaseFunction, "get_call_type", _call_type),
+    (NumpyRulesArrayOperator, "generic", _for_arrays),
+    (base, "_has_loc", _has_loc),
+    (event, "start_event", _nothing),
+    (event, "end_event", _nothing),
 ]

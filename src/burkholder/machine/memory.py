@@ -37,11 +37,11 @@ _KINDS = {np.float64: types.float64, np.int64: types.int64, np.int32: types.int3
 
 
 class Named(types.Type):
-    """A pointer to the table of a record."""
+    """A pointer to the table of a record. Fields whose values are `known` when a loop is compiled are numbers there."""
 
-    def __init__(self, record: Any) -> None:
-        self.record = record
-        super().__init__(name=f"Named({record.__module__}.{record.__qualname__})")
+    def __init__(self, record: Any, known: tuple[tuple[str, Any], ...] = ()) -> None:
+        self.record, self.known = record, dict(known)
+        super().__init__(name=f"Named({record.__module__}.{record.__qualname__}{known or ''})")
 
 
 @register_model(Named)
@@ -116,17 +116,38 @@ def named(record: Any) -> Any:
     """In a loop: the k-th record of its tables."""
     if PLAIN:
         return register_jitable(lambda tables, k: tables[k])
-    length = layout(record)[1]
 
     @intrinsic
     def found(typingctx, tables, k):
-        def codegen(context, builder, sig, args):
-            data = context.make_array(sig.args[0])(context, builder, args[0]).data
-            return builder.gep(data, [builder.mul(args[1], I64(length))])
-
-        return Named(record)(tables, types.intp), codegen
+        return Named(record)(tables, types.intp), _kth(record)
 
     return found
+
+
+def told(record: Any, known: Any) -> Any:
+    """In a loop: the k-th record of its tables, with the fields that `known` tells from the class of another record.
+
+    What the loop would do for other values of them is not compiled.
+    """
+    if PLAIN:
+        return register_jitable(lambda tables, k, other: tables[k])
+
+    @intrinsic
+    def found(typingctx, tables, k, other):
+        fields = tuple(known(other.instance_class).items())
+        return Named(record, fields)(tables, types.intp, other), _kth(record)
+
+    return found
+
+
+def _kth(record: Any) -> Any:
+    length = layout(record)[1]
+
+    def codegen(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.gep(data, [builder.mul(args[1], I64(length))])
+
+    return codegen
 
 
 def _place(typingctx, array):

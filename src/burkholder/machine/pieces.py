@@ -11,30 +11,51 @@ import gc
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from llvmlite.binding import Linkage
 from numba import extending
-from numba.core.codegen import JITCodeLibrary
+from numba.core import ir
+from numba.core.analysis import dead_branch_prune
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import find_const, guard
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
-from burkholder.machine.bookkeeping import REPLACED
+from burkholder.machine.bookkeeping import REPLACED, forget
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Unfinished(JITCodeLibrary):
-    """Code that waits to be linked into a loop: linked with what it calls, but neither optimised nor loaded."""
+    """Code that waits to be linked into a loop, by itself: neither optimised nor loaded, and without what it calls."""
 
     def add_llvm_module(self, ll_module: Any) -> None:
         self._final_module.link_in(ll_module)
 
+    def add_linking_library(self, library: Any) -> None:
+        library._ensure_finalized()
+        self._linking_libraries.append(library)
+
     def finalize(self) -> None:
         self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._shared_module, self._finalized = self._final_module, True
+
+
+def _add_with_all_it_calls(loop: Any, library: Any) -> None:
+    """Pieces are linked where their loop is finished, each of them once, however many call it."""
+    waiting = [library]
+    while waiting:
+        part = waiting.pop()
+        if part not in loop._linking_libraries:
+            part._ensure_finalized()
+            loop._reload_init.update(part._reload_init)
+            loop._linking_libraries.append(part)
+            if isinstance(part, _Unfinished):
+                waiting.extend(part._linking_libraries)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -75,6 +96,7 @@ class _PartCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         kept = [(kind, name) for kind, name in pipeline.passes if kind.__name__ not in self.needless]
+        kept.insert([kind for kind, _ in kept].index(NopythonTypeInference), (_Known, "known fields"))
         pipeline.passes = [(_PartLowering if kind is NativeLowering else kind, name) for kind, name in kept]
         pipeline.finalize()
         return [pipeline]
@@ -97,7 +119,43 @@ class _PieceCompiler(_PartCompiler):
     )
 
 
-_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED]
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Known(FunctionPass):
+    """Fields of records that are known by the types of the arguments become constants, and branches that they rule out go."""
+
+    _name = "known_fields"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        told = {at: kind.known for at, kind in enumerate(state.args) if getattr(kind, "known", None)}
+        if not told:
+            return False
+        function, values = state.func_ir, {}
+        for block in function.blocks.values():
+            for assign in block.find_insts(ir.Assign):
+                value, name = assign.value, assign.target.name
+                if len(function._definitions[name]) > 1:
+                    continue
+                if isinstance(value, ir.Arg) and value.index in told:
+                    values[name] = told[value.index]
+                elif isinstance(value, ir.Expr) and value.op in ("getattr", "getitem", "static_getitem") and value.value.name in values:
+                    key = value.attr if value.op == "getattr" else guard(find_const, function, value.index)
+                    inside = values[value.value.name]
+                    if key is not None and (key in inside if isinstance(inside, dict) else isinstance(inside, tuple)):
+                        assign.value = ir.Const(inside[key], assign.loc)
+                        function._definitions[name] = [assign.value]
+                        values[name] = inside[key]
+        dead_branch_prune(function, state.args)
+        return True
+
+
+_IN_LOOP: list[tuple[Any, str, Any]] = [
+    (NativeLowering, "run_pass", _lowered_in_loop),
+    (CPUCodeLibrary, "add_linking_library", _add_with_all_it_calls),
+    *REPLACED,
+]
 
 
 class _LoopCompiler(Compiler):
@@ -117,6 +175,7 @@ class _LoopCompiler(Compiler):
         finally:
             for owner, name, before in others:
                 setattr(owner, name, before)
+            forget()
             if searching:
                 gc.enable()
 

@@ -49,14 +49,14 @@ class CsvReader(TextReader):
         columns = {key: options.pop(key) for key in SETTLING if key in options}
         super().__init__(source, **options)
         if reading is not None:
-            header, decimal = reading.header, reading.decimal
+            header = reading.header
         if decimal not in (".", ",", None):
             raise BadInput("decimal", decimal, "give '.' or ','")
         sample = self._sample()
         self.delimiter = _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
-        self.decimal = decimal or _decimal(sample, self.delimiter)
+        self.decimal = decimal or _decimal(sample, self.delimiter, "." if reading is None else reading.decimal)
         records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         try:
@@ -244,8 +244,9 @@ def _mostly(seen: np.ndarray, what: int) -> np.ndarray:
     return (seen[:, what] > 0) & (seen[:, what] >= others.max(axis=1))
 
 
-def _decimal(sample: str, delimiter: str) -> str:
-    """A comma where it can be nothing else: no delimiter, never beside a decimal point, and not before three digits only.
+def _decimal(sample: str, delimiter: str, usual: str = ".") -> str:
+    """A comma where it can be nothing else: no delimiter, never beside a decimal point, and not before three digits only. Where nothing
+    tells, the usual one.
 
     >>> _decimal("a;b\\n1,5;2\\n", ";"), _decimal("a;b\\n1,500;2\\n", ";"), _decimal("a;b\\n1,5;2.5\\n", ";")
     (',', '.', '.')
@@ -257,7 +258,9 @@ def _decimal(sample: str, delimiter: str) -> str:
     commas = re.findall(rf"{start}(\d+),(\d+){end}", sample)
     points = re.search(rf"{start}\d+\.\d+{end}", sample)
     surely = any(len(after) != 3 or len(before) > 3 or before == "0" for before, after in commas)
-    return "," if surely and not points else "."
+    if commas and points:
+        return "."
+    return "," if surely else "." if points else usual
 
 
 def _delimiter(sample: str) -> str:
