@@ -35,6 +35,7 @@ LOOPS = {
     "auto/kernel.py:run_rows",
     "auto/nonlinear.py:learn",
     "auto/nonlinear.py:run_rows",
+    "auto/several.py:run_several",
     "intervals/learner.py:_enter",
     "intervals/learner.py:_learns",
     "intervals/learner.py:_rounds",

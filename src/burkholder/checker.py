@@ -8,6 +8,7 @@ of what the file says about itself (its name) nothing is believed. As a program:
 The conditions of each kind of problem (f and g are martingales started at 0):
   dyadic       E V(ΣT) ≤ 0, T polynomial in predictable variables and fair signs e, e1, …: U(τ) ≥ E U(τ+T)
   general      the same for a mean-zero variable a of any law: U(τ) + a·∂U(τ+T)/∂a at a=0 ≥ U(τ+T)
+  quotient     the same with U = P/q^k, every coefficient of q positive; a start moved by ε has U > 0 as small as one likes
   zigzag       E V(|f|,|g|) ≤ 0, dg = ±df predictably: U(|x|,|y|) concave along (1,1), (1,-1), across axes too
   orthogonal   E V(|f|,|g|) ≤ 0, f = ∫H dB, g = ∫H dB', B and B' independent: U(|x|,|y|) superharmonic
   smooth       ‖x+h‖² ≤ ‖x‖² + ∂_h‖x‖² + C‖h‖², ‖x‖ = N(x)^(1/p): (N''(x)[h,h]/p)^(p/2) ≤ C^(p/2)·N(x)^(p/2-1)·N(h)
@@ -35,8 +36,8 @@ Condition = tuple[str, "Poly", frozenset[str]]
 FORMAT = "burkholder certificate 1"
 KINDS: dict[str, dict[str, type]] = {
     "dyadic": {"target": str, "statistic": dict}, "general": {"target": str, "statistic": dict},
-    "zigzag": {"target": str}, "orthogonal": {"target": str},
-    "smooth": {"norm": str, "p": int}, "logarithmic": {"target": str, "power": int},
+    "quotient": {"target": str, "statistic": dict, "below": str, "power": int}, "zigzag": {"target": str},
+    "orthogonal": {"target": str}, "smooth": {"norm": str, "p": int}, "logarithmic": {"target": str, "power": int},
 }  # fmt: skip
 # C is the constant, a the mean-zero variable, e, e1, e2, … are signs, h_x is the step of x in a smooth norm
 NAME, SIGN, RATIONAL = re.compile("(h_)?[A-Za-z][A-Za-z0-9]*"), re.compile("e[0-9]*"), re.compile("-?[0-9]+(/[0-9]+)?")
@@ -205,7 +206,7 @@ def stated(problem: Any) -> tuple[str, dict[str, Poly]]:
     steps = problem.get("statistic", {})
     if "statistic" in problem and not steps:
         raise Rejected("give a step for each coordinate of the state")
-    texts = {f"step of {name}": text for name, text in steps.items()} | {k: problem[k] for k in ("target", "norm") if k in problem}
+    texts = {f"step of {name}": text for name, text in steps.items()} | {k: problem[k] for k in ("target", "norm", "below") if k in problem}
     found = {name: parse(text) for name, text in texts.items()}
     for name in steps:
         if type(name) is not str or parse(name) != variable(name):
@@ -217,8 +218,8 @@ def stated(problem: Any) -> tuple[str, dict[str, Poly]]:
         if (name in steps or not steps) and (SIGN.fullmatch(name) or name == "a" or (name == "C" and (name in steps or "norm" in found))):
             raise Rejected(f"the name {name!r} is reserved: e, e1, … are signs, a is the mean-zero variable, C the constant")
     jumps = {name for key, p in found.items() if key.startswith("step of ") for name in p.variables()}
-    if set(steps) & jumps or "C" in jumps or ("a" in jumps) != (kind == "general"):
-        raise Rejected("steps may not use the names of their sums, nor C, nor (unless general) a")
+    if set(steps) & jumps or "C" in jumps or ("a" in jumps) != (kind in ("general", "quotient")):
+        raise Rejected("steps may not use the names of their sums, nor C, nor (but for general) a")
     seen: set[str] = set()
     for m, c in (item for name in steps for item in sorted(found[f"step of {name}"].items())):
         fresh = {n for n, k in m if k % 2 and (SIGN.fullmatch(n) or n == "a")} - seen
@@ -262,10 +263,18 @@ def conditions(problem: Any, u: Poly, constant: Fraction) -> list[Condition]:
             steps = {name: given[f"step of {name}"] for name in problem["statistic"]}
             state, jumps = set(steps), {name for step in steps.values() for name in step.variables()}
             cone = frozenset(name for name, step in steps.items() if step.plainly_nonnegative())
-            moved = u.at(**{name: variable(name) + step for name, step in steps.items()})
-            if kind == "general":
-                moved -= variable("a") * moved.d("a").at(a=number(0))
-            rest = [u - mean(moved, {name for name in jumps if SIGN.fullmatch(name)})]
+            landed, signs = {name: variable(name) + step for name, step in steps.items()}, {name for name in jumps if SIGN.fullmatch(name)}
+            q, k, rest = given.get("below", number(1)), problem.get("power", 0), [u - mean(u.at(**landed), signs)]
+            if kind != "dyadic":  # U = P/q^k, times q^(k+1) before and q^k after the step; k is 0 in general
+                up, uq = (f + variable("a") * f.at(**landed).d("a").at(a=number(0)) for f in (u, q))
+                rest = [mean((q * up + number(k) * u * (q - uq)) * q.at(**landed) ** k - u.at(**landed) * q ** (k + 1), signs)]
+            if kind == "quotient":
+                bare = [f.at(**{n: number(0) for n in state - cone}) for f in (q, u)]  # with every cone variable ε, the rest 0
+                low, least = (min((sum(j for _, j in m) for m in f), default=None) for f in bare)
+                sure = all(c > 0 and all(j % 2 == 0 or n in cone for n, j in m) for m, c in q.items()) and not q.variables() - state
+                if signs or not 1 <= k <= POWER or not sure or low is None or (least is not None and least <= k * low):
+                    raise Rejected("q is positive where a cone variable is, k is 1 or more, P/q^k is 0 at the start, there are no signs")
+            target = target * q**k
         if (u.variables() | target.variables()) - state:
             raise Rejected(f"U and the target may use {', '.join(sorted(state))} and C only")
         return [("start", start, cone), ("majorant", u - target, cone), *(("step", p, cone) for p in rest)]

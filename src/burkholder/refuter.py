@@ -1,15 +1,21 @@
 """Re-verify, in exact arithmetic, that an inequality fails: standard library and `checker` only, nothing of the search.
 
 A certificate names a target V, homogeneous in x = |f| and y = S, a constant C, and a martingale from 0 of finitely many rounds with
-E V > 0. After a first step |f| = S = 1. Then come opening steps ±d, fair, of which d goes on and -d stops; then, while a ratio
-lies in an interval, the same two-point step again and again, of mean 0 and in proportion to a unit; outside the interval it stops.
+E V > 0. After a first step |f| = S = 1. There are two kinds.
 
-  unit y, ratio z = x/y   fair steps ±d·y, √(1+d²) rational; the interval is [0, high], h and k even
-  unit x, ratio z = y²/x² steps +up·x or -down·x; V has even powers of y alone
+*Walks.* First opening steps of two values: after the one comes the next step, the other is the last. Then, while a ratio lies in an
+interval, two-point steps of mean 0 in proportion to a unit, the same on each piece of the interval; outside the martingale stops.
 
-Two polynomials of the ratio carry the proof, V, h and k standing for unit^p times their value at the ratio:
+  unit y, ratio z = x/y   steps +up·y or -down·y, after which y is rational
+  unit x, ratio z = y²/x² steps +up·x or -down·x
+
+Two functions of the ratio carry the proof, polynomials over z^under; V, h and k stand for unit^p times their value at the ratio:
   mean h(after) ≥ h inside and h ≤ V where the ratio can be when it has just left; so stopping earns at least h, but for those still inside;
-  k ≥ 1 inside and there, mean k(after) ≤ (1 - rate)·k inside: E[unit^p; inside after n steps] ≤ (1 - rate)^n·k, which vanishes.
+  k ≥ 1 inside, k ≥ 0 there, mean k(after) ≤ (1 - rate)·k inside: E[unit^p; inside after n steps] ≤ (1 - rate)^n·k, which vanishes.
+
+*Rays.* n fair steps of size 1 reach x = n, y = √n with a positive chance; else it stops. Then steps +2x/(n-1), which keep the ratio, or
+-down·x, where V ≥ 0 and it stops. Where V > 0 on the ray and the mean of x^p over those still going grows by a factor above 1 a
+step, E V ends above 0, whatever was lost on the way.
 As a program: python refuter.py < walk.json
 """
 
@@ -19,35 +25,46 @@ import sys
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from burkholder.checker import LONGEST, WORK, Poly, Rejected, digest, fields, metered, number, parse, rational, read, spend, variable
 
-FORMAT = "burkholder walk 1"
+FORMAT, RAY = "burkholder walk 2", "burkholder ray 1"
 MOVES = {
     "rademacher": "x = |Σ e*d|, y = √(Σ d**2): e a fair sign, fresh in each round, d chosen before it",
     "general": "x = |f|, y = S: f a martingale from 0, S² the sum of the squares of its steps",
 }
-DEGREE, DEPTH = 24, 60
+DEGREE, DEPTH, PIECES, SPENT = 24, 60, 40, 8 * WORK
+Span = tuple[Fraction, Fraction]
 
 
-def grown(unit: str, d: Fraction) -> Fraction:
-    """What a step of d units multiplies the unit by."""
-    if unit == "x":
-        return abs(1 + d)
-    square = 1 + d * d
-    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
-    if root * root != square:
-        raise Rejected(f"a step of {d} leads to an irrational y")
-    return root
+class Way(NamedTuple):
+    """One outcome of a step: its chance, what it multiplies the unit by, and the ratio after it, (z + shift)·slope."""
+
+    chance: Fraction
+    growth: Fraction
+    slope: Fraction
+    shift: Fraction
+
+    def land(self, z: Fraction) -> Fraction:
+        return (z + self.shift) * self.slope
 
 
-def landing(unit: str, d: Fraction) -> Poly:
-    """The ratio after a step, affine in the ratio z before it."""
-    g, z = grown(unit, d), variable("z")
-    if not g:
-        raise Rejected("a step leads to x = 0")
-    return (z + number(d * d)) * number(1 / g**2) if unit == "x" else (z + number(d)) * number(1 / g)
+def ways(unit: str, up: Fraction, down: Fraction) -> tuple[Way, Way]:
+    """Both outcomes of a step +up or -down, in units."""
+    out = []
+    for d, chance in ((up, down / (up + down)), (-down, up / (up + down))):
+        square = d * d
+        if unit == "x":
+            if d == -1:
+                raise Rejected("a step leads to x = 0")
+            out.append(Way(chance, abs(1 + d), 1 / (1 + d) ** 2, square))
+            continue
+        root = Fraction(isqrt((1 + square).numerator), isqrt((1 + square).denominator))
+        if root * root != 1 + square:
+            raise Rejected(f"a step of {d} leads to an irrational y")
+        out.append(Way(chance, root, 1 / root, d))
+    return out[0], out[1]
 
 
 def value(p: Poly, z: Fraction) -> Fraction:
@@ -78,63 +95,138 @@ def nonnegative(p: Poly, low: Fraction, high: Fraction) -> bool:
     return True
 
 
+def change(f: Poly, under: int, p: int, step: tuple[Way, Way], keep: Fraction) -> Poly:
+    """mean F(after) - keep·F for F = f/z^under, times the denominators, which are positive where z is."""
+    z, whole, total = variable("z"), number(keep) * f, Poly()
+    for way, other in (step, step[::-1]):
+        landed = f.at(z=(z + number(way.shift)) * number(way.slope)) * number(way.chance * way.growth**p / way.slope**under)
+        total += landed * z**under * (z + number(other.shift)) ** under
+        whole = whole * (z + number(way.shift)) ** under
+    return total - whole
+
+
+def around(low: Fraction, high: Fraction) -> Span:
+    """Rational bounds of the square roots of an interval."""
+    scale = 10**15
+    below = Fraction(isqrt(low.numerator * scale**2 // low.denominator), scale)
+    return below, Fraction(isqrt(high.numerator * scale**2 // high.denominator) + 1, scale)
+
+
 def refuted(data: Any) -> str:
-    """The statement that the walk proves: E V > 0 for one martingale. Raises Rejected where it does not."""
+    """The statement that the certificate proves: E V > 0 for one martingale. Raises Rejected where it does not."""
     try:
-        with metered(WORK):
-            return _refuted(data)
+        with metered(SPENT):
+            ray = type(data) is dict and data.get("format") == RAY
+            return _ray(data) if ray else _walk(data)
     except Exception as error:  # whatever goes wrong on the way, nothing is proved
         raise error if type(error) is Rejected else Rejected(f"{type(error).__name__}: {error}") from None
 
 
-def _refuted(data: Any) -> str:
-    entries = {"format": str, "name": str, "moves": str, "target": str, "constant": str, "unit": str, "opening": list, "step": list}
-    fields(data, "the walk", **entries, inside=list, h=str, k=str, rate=str, digest=str)
-    move, unit = data["moves"], data["unit"]
-    if data["format"] != FORMAT or len(data["name"]) > LONGEST or not data["name"].isprintable():
-        raise Rejected(f"the format is not {FORMAT!r}, or the name is not plain text")
-    if move not in MOVES or unit not in ("x", "y") or len(data["step"]) != 2 or len(data["inside"]) != 2 or len(data["opening"]) > 64:
-        raise Rejected("moves are rademacher or general, the unit is x or y, a step has two parts, and so has the interval")
+def _stated(data: Any, form: str, moves: tuple[str, ...], **entries: type) -> tuple[Poly, int]:
+    """V at the constant, and its degree p."""
+    fields(data, "the walk", format=str, name=str, moves=str, target=str, constant=str, digest=str, **entries)
+    if data["format"] != form or len(data["name"]) > LONGEST or not data["name"].isprintable():
+        raise Rejected(f"the format is not {form!r}, or the name is not plain text")
+    if data["moves"] not in moves:
+        raise Rejected("moves are one of " + ", ".join(moves))
     target = parse(data["target"]).at(C=number(rational(data["constant"])))
     p = max((sum(k for _, k in m) for m in target), default=0)
     if not 1 <= p <= DEGREE or target.variables() - {"x", "y"} or any(sum(k for _, k in m) != p for m in target):
         raise Rejected(f"V is homogeneous in x and y, of degree 1 to {DEGREE}")
-    if unit == "x" and any(dict(m).get("y", 0) % 2 for m in target):
-        raise Rejected("in units of x, V has even powers of y alone")
-    key, half = ("y", 2) if unit == "x" else ("x", 1)
-    v = sum((number(c) * variable("z") ** (dict(m).get(key, 0) // half) for m, c in target.items()), Poly())
-    (up, down), (low, high), opening = ([rational(text) for text in data[name]] for name in ("step", "inside", "opening"))
-    h, k, rate = parse(data["h"]), parse(data["k"]), rational(data["rate"])
-    if (h.variables() | k.variables()) - {"z"} or max((e for m in (*h, *k) for _, e in m), default=0) > DEGREE:
-        raise Rejected(f"h and k are polynomials of z, of degree {DEGREE} at most")
-    if min(up, down) <= 0 or (move == "rademacher" and up != down) or not 0 <= low < high or not 0 < rate < 1:
-        raise Rejected("a step goes up and down (equally for rademacher), the interval has a length, the rate is between 0 and 1")
-    even = all(e % 2 == 0 for m in (*h, *k) for _, e in m)
-    if unit == "y" and (move != "rademacher" or low != 0 or not even):
-        raise Rejected("in units of y the moves are rademacher, the interval begins at 0, and h and k are even")
+    return target, p
 
-    def mean(f: Poly) -> Poly:
-        ways = ((up, down / (up + down)), (-down, up / (up + down)))
-        return sum((number(chance * grown(unit, d) ** p) * f.at(z=landing(unit, d)) for d, chance in ways), Poly())
 
-    ends = [value(landing(unit, d), z) for d in (up, -down) for z in (low, high)]  # landings rise with z
-    spans = [(low, high), (high, max(high, *ends))] + [(min(low, *ends), low)] * (unit == "x")
-    if spans[-1][0] < 0:
-        raise Rejected("a step leads to a negative ratio")
-    if not nonnegative(mean(h) - h, low, high) or not all(nonnegative(v - h, *span) for span in spans[1:]):
-        raise Rejected("h exceeds its mean after a step, or V where the walk stops")
-    if not all(nonnegative(k - number(1), *span) for span in spans) or not nonnegative(number(1 - rate) * k - mean(k), low, high):
-        raise Rejected("k is below 1, or does not fall at its rate")
-    z, mass, total = Fraction(1), Fraction(1), Fraction(0)
-    for d in opening:
-        stop, mass = abs(value(landing(unit, -d), z)), mass / 2
-        total += mass * grown(unit, -d) ** p * value(v, stop)
-        z, mass = abs(value(landing(unit, d), z)), mass * grown(unit, d) ** p
-    if not low <= z <= high or total + mass * value(h, z) <= 0:
-        raise Rejected("the opening does not lead inside, or the expectation is not shown to be positive")
+def _told(data: Any, target: Poly) -> str:
     if data["digest"] != digest(data):
         raise Rejected("the file was changed after it was written: its digest differs")
-    return f"proved in exact arithmetic with C = {data['constant']}: E[{target}] > 0 for some {MOVES[move]}; finitely many rounds"
+    return f"proved in exact arithmetic with C = {data['constant']}: E[{target}] > 0 for some {MOVES[data['moves']]}; finitely many rounds"
+
+
+def _along(target: Poly, unit: str) -> Poly:
+    """V/unit^p as a polynomial, of the ratio x/y in units of y, and of its inverse in units of x."""
+    other = "x" if unit == "y" else "y"
+    return sum((number(c) * variable("z") ** dict(m).get(other, 0) for m, c in target.items()), Poly())
+
+
+def _ray(data: Any) -> str:
+    target, p = _stated(data, RAY, ("general",), rounds=int, down=str)
+    n, down, v = data["rounds"], rational(data["down"]), _along(target, "x")
+    if n < 2 or not 0 < down < 1:
+        raise Rejected("a ray is reached in 2 rounds or more, and the step down is between 0 and 1, in units of x")
+    up, z = Fraction(2, n - 1), Fraction(1, n)
+    rise, fall = ways("x", up, down)
+    stop = fall.land(z)
+    if rise.land(z) != z or rise.chance * rise.growth**p <= 1:
+        raise Rejected("those that go on do not grow")
+    if not nonnegative(v, *around(stop, stop)) or not nonnegative(v - number(Fraction(1, 10**9)), *around(z, z)):
+        raise Rejected("V is negative where a step down leads, or not positive on the ray")
+    return _told(data, target)
+
+
+def _walk(data: Any) -> str:
+    entries = {"unit": str, "opening": list, "steps": list, "inside": list, "under": int, "h": str, "k": str, "rate": str}
+    target, p = _stated(data, FORMAT, tuple(MOVES), **entries)
+    unit, under, moves = data["unit"], data["under"], data["moves"]
+    if unit not in ("x", "y") or not 0 <= under <= (DEGREE if unit == "x" else 0):
+        raise Rejected("the unit is x or y, and only in units of x there is a power of z below")
+    if any(type(pair) is not list or len(pair) != 2 for pair in (*data["steps"], *data["opening"])):
+        raise Rejected("a step has two parts")
+    if not 1 <= len(data["steps"]) <= PIECES or len(data["inside"]) != len(data["steps"]) + 1 or len(data["opening"]) > 64:
+        raise Rejected("there is one step for each piece of the interval, and at most 64 opening steps")
+    inside, rate = [rational(text) for text in data["inside"]], rational(data["rate"])
+    pairs, opening = ([[rational(text) for text in pair] for pair in data[name]] for name in ("steps", "opening"))
+    low, high, v, h, k = inside[0], inside[-1], _along(target, unit), parse(data["h"]), parse(data["k"])
+    if (h.variables() | k.variables()) - {"z"} or max((e for m in (*h, *k) for _, e in m), default=0) > DEGREE:
+        raise Rejected(f"h and k are polynomials of z, of degree {DEGREE} at most")
+    if any(min(pair) <= 0 or (moves == "rademacher" and pair[0] != pair[1]) for pair in pairs):
+        raise Rejected("a step goes up and down, equally for rademacher")
+    if any(a >= b for a, b in pairwise(inside)) or low < 0 or (unit == "x" and low == 0) or not 0 < rate < 1:
+        raise Rejected("the ends of the pieces rise from 0 or more, in units of x from above 0, and the rate is between 0 and 1")
+    even = all(e % 2 == 0 for m in (*h, *k) for _, e in m)
+    z = variable("z")
+
+    def below_target(f: Poly, *span: Fraction) -> bool:
+        if unit == "y":
+            return nonnegative(v - f, *span)
+        return nonnegative(v * z ** (2 * under) - f.at(z=z * z), *around(*span))
+
+    for (up, down), piece in zip(pairs, pairwise(inside)):
+        step = ways(unit, up, down)
+        for a, b in (tuple(way.land(end) for end in piece) for way in step):  # the ratio after a step rises with the ratio before it
+            if a < 0:
+                if not even:
+                    raise Rejected("a step leads to a negative ratio, and h and k are not even")
+                a, b = max(Fraction(0), -b), max(-a, b)
+            left = [(a, min(b, low))] * (a < low) + [(max(a, high), b)] * (b > high)
+            if not all(below_target(h, *span) and nonnegative(k, *span) for span in left):
+                raise Rejected("h exceeds V where the walk stops, or k is negative there")
+        if not nonnegative(change(h, under, p, step, Fraction(1)), *piece):
+            raise Rejected("h exceeds its mean after a step")
+        if not nonnegative(k - z**under, *piece) or not nonnegative(number(-1) * change(k, under, p, step, 1 - rate), *piece):
+            raise Rejected("k is below 1, or does not fall at its rate")
+
+    def earned(ratio: Fraction) -> Fraction:
+        """What is shown to be earned from a ratio, in units: h inside, V where it stops."""
+        if low <= ratio <= high:
+            return value(h, ratio) / ratio**under
+        return value(v, ratio) if unit == "y" else _least(v, *around(ratio, ratio))
+
+    here, mass, total = Fraction(1), Fraction(1), Fraction(0)
+    for on, off in opening:
+        if on * off >= 0 or (moves == "rademacher" and on + off):
+            raise Rejected("an opening step goes two ways, equally far for rademacher")
+        both = ways(unit, max(on, off), -min(on, off))
+        going, leaving = both if on > 0 else both[::-1]
+        total += mass * leaving.chance * leaving.growth**p * earned(abs(leaving.land(here)))
+        here, mass = abs(going.land(here)), mass * going.chance * going.growth**p
+    if total + mass * earned(here) <= 0:
+        raise Rejected("the expectation is not shown to be positive")
+    return _told(data, target)
+
+
+def _least(p: Poly, low: Fraction, high: Fraction) -> Fraction:
+    """A lower bound of a polynomial on a short interval of positive numbers: each power at the end where its term is least."""
+    return sum((c * (low if c > 0 else high) ** sum(k for _, k in m) for m, c in p.items()), Fraction(0))
 
 
 if __name__ == "__main__":

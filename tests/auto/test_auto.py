@@ -316,7 +316,7 @@ def test_the_loop_and_the_compiled_run_over_classes_agree_bit_for_bit():
 def test_the_ways_to_join_classes_are_those_of_the_formulas():
     rng = np.random.default_rng(8)
     X, labels = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
-    learner = AutoMulticlass(classes=[0, 1, 2])
+    learner = AutoMulticlass(classes=[0, 1, 2], effort="light")
     lost, theta, precision = np.zeros(7), np.array([0.5, 0.5]), np.eye(2) * 10.0
     soft, squares = np.zeros((3, 3, 3)), np.full((3, 3, 3), 1e-300)  # lanes × classes × features, the constant first
     pooled, covariance, met = np.full(6, 1.0 / 6.0), np.eye(6) / 300.0, [np.zeros(2)]

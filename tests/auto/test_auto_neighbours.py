@@ -32,8 +32,9 @@ def test_the_votes_are_those_of_the_nearest_rows():
         shown = beyond._desk.out[beyond.plan.stacks - 1]
         first = max(32, t - WINDOW)
         far = (((X[first:t] - X[t]) / X[32:cut].std(axis=0)) ** 2).sum(axis=1)
-        votes = (y[first:t][np.argsort(far, kind="stable")[:NEAREST]] > 0.0).sum()
-        assert math.isclose(shown, math.log((votes + 0.5) / (NEAREST - votes + 0.5)), rel_tol=1e-9, abs_tol=1e-12)
+        votes = 2.0 / np.arange(1, NEAREST + 1)
+        one = votes[y[first:t][np.argsort(far, kind="stable")[:NEAREST]] > 0.0].sum()
+        assert math.isclose(shown, math.log((one + 0.5) / (votes.sum() - one + 0.5)), rel_tol=1e-9, abs_tol=1e-12)
         learner.update(X[t], y[t])
 
 

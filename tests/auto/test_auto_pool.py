@@ -23,7 +23,7 @@ def drawn(classes: int, rounds: int, features: int = 4, seed: int = 0) -> tuple[
 
 def test_the_loss_is_at_most_the_pools_and_ln_2_and_every_other_ways_and_ln_12():
     X, y = drawn(5, 400)
-    learner = AutoMulticlass(classes=range(5))
+    learner = AutoMulticlass(classes=range(5), effort="light")
     learner.run(X, y)
     assert list(PRIOR) == pytest.approx([1 / 12] * 6 + [1 / 2])
     assert (learner.cumulative_loss <= learner.way_losses - np.log(PRIOR) + 1e-9).all()

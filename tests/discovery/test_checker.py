@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burkholder import checker
-from burkholder.checker import Poly, Rejected, conditions, digest, parse, positive_semidefinite, verify
+from burkholder.checker import Poly, Rejected, conditions, digest, number, parse, positive_semidefinite, verify
 from burkholder.discovery import discover, names
 from burkholder.discovery.monomials import written
 from burkholder.discovery.problems import MARTINGALES
@@ -229,3 +229,46 @@ def test_a_decreasing_coordinate_is_not_taken_for_a_nonnegative_one() -> None:
     for step, known in (("d**2", True), ("d**2 + e*d", False), ("-d**2", False), ("d", False)):
         problem = {"martingale": "dyadic", "target": "s", "statistic": {"s": step}}
         assert all((cone == {"s"}) == known for _, _, cone in conditions(problem, Poly(), Fraction(1)))
+
+
+QUOTIENT = {"martingale": "quotient", "target": "s**3 - C*x**6", "statistic": {"x": "a", "s": "a**2"}, "below": "s + x**2", "power": 1}
+
+
+def test_a_quotient_is_the_tangent_form_times_its_denominators() -> None:
+    u, q = parse("s**4 - 3*s**3*x**2 + x**8/2"), parse("s + x**2")
+    (_, start, _), (_, major, _), (_, step, cone) = conditions(QUOTIENT, u, Fraction(7))
+    assert not start and cone == {"s"} and major == u - parse("s**3 - 7*x**6") * q
+
+    def of(x, s):
+        return u.at(x=number(x), s=number(s)).get((), 0) / q.at(x=number(x), s=number(s)).get((), 0)
+
+    x, s, a, h = Fraction(2), Fraction(3), Fraction(-5, 2), Fraction(1, 10**8)
+    slope = (of(x + h, s + h * h) - of(x - h, s + h * h)) / (2 * h)
+    before, after = (s + x * x, s + a * a + (x + a) ** 2)
+    claimed = step.at(x=number(x), s=number(s), a=number(a))[()] / before**2 / after
+    assert abs(claimed - (of(x, s) + a * slope - of(x + a, s + a * a))) < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("change", "u"),
+    [
+        ({"below": "s - x**2"}, "s**4"),
+        ({"below": "x**2"}, "s**4"),
+        ({"below": "x + s"}, "s**4"),
+        ({"below": "0"}, "s**4"),
+        ({"below": "C*s"}, "s**4"),
+        ({"below": "s + z**2"}, "s**4"),
+        ({"power": 0}, "s**4"),
+        ({"power": -1}, "s**4"),
+        ({"power": 65}, "s**4"),
+        ({"power": 4}, "s**4"),
+        ({}, "s"),
+        ({}, "1"),
+        ({"statistic": {"x": "a*e", "s": "a**2"}}, "s**4"),
+        ({"statistic": {"x": "a", "s": "a"}}, "s**4"),
+    ],
+)
+def test_a_quotient_that_is_not_sure_is_refused(change, u) -> None:
+    conditions(QUOTIENT, parse("s**4"), Fraction(1))
+    with pytest.raises(Rejected):
+        conditions(QUOTIENT | change, parse(u), Fraction(1))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import features, kernel, pooling, softmax
+from burkholder.auto import bayes, features, kernel, pooling, softmax
 from burkholder.auto.plan import Plan
 from burkholder.auto.room import plain, plan_of, state_of, work_of
 from burkholder.auto.state import (
@@ -63,7 +63,6 @@ OWN = (
 )
 OWN_WORK = ("out", "entry", "played", "exact", "reach", "step", "shrink", "mixed", "other", "columns", "spread")
 Tables = tuple[Any, Any, Any, Any]  # of the plan, of the mixing, and of every class's state and scratch
-LEAST = 1e-13  # no class is given less
 WAYS = pooling.JOINED + 1
 PRIOR = (*[0.5 / pooling.JOINED] * pooling.JOINED, 0.5)  # of the ways; the pool has half of it
 
@@ -75,7 +74,7 @@ class Mixing(NamedTuple):
     lost: Vector  # the ways' cumulative losses, then what rounding took from each (see `sums`)
     shares: Vector  # their weights
     margins: Vector  # one a class
-    ways: Matrix  # each way's probabilities
+    ways: Matrix  # each way's probabilities, and what they say together
     soft: Cube  # classes × features × COLUMNS: the softmax lanes
     pool: Matrix  # see `pooling`
     logs: Matrix
@@ -104,27 +103,9 @@ def every_way(mixing, known):
         if way < softmax.FIRST:
             for c in range(1, known + 1):
                 ways[way, c] = a * margins[c] + b * log_sigmoid(margins[c])
-        normalise(ways, way, known)
+        bayes.normalise(ways, way, known)
     pooling.score(mixing.pool, mixing.logs, ways, known)
-    normalise(ways, pooling.JOINED, known)
-
-
-@inlined
-def normalise(ways, way, known):
-    """Scores into probabilities, none below LEAST."""
-    top = -math.inf
-    for c in range(1, known + 1):
-        top = max(top, ways[way, c])
-    total = 0.0
-    for c in range(1, known + 1):
-        ways[way, c] = math.exp(ways[way, c] - top)
-        total += ways[way, c]
-    again = 0.0
-    for c in range(1, known + 1):
-        ways[way, c] = max(ways[way, c] / total, LEAST)
-        again += ways[way, c]
-    for c in range(1, known + 1):
-        ways[way, c] /= again
+    bayes.normalise(ways, pooling.JOINED, known)
 
 
 @inlined
@@ -145,20 +126,6 @@ def learn_blend(margins, known, label, weight, ways, blend):
     blend[1] -= (blend[2] * z - blend[3] * x) / determinant
 
 
-@inlined
-def trust(lost, shares):
-    """Bayes' weights of the ways, from their prior and their cumulative losses: differences are taken before anything is rounded away."""
-    best, total = 0, 0.0
-    for way in range(WAYS):
-        if lost[way] < lost[best]:
-            best = way
-    for way in range(WAYS):
-        shares[way] = PRIOR[way] * math.exp((lost[best] - lost[way]) + (lost[WAYS + best] - lost[WAYS + way]))
-        total += shares[way]
-    for way in range(WAYS):
-        shares[way] /= total
-
-
 @uncounted
 def run_classes(plans, mixings, states, works, known, indptr, indices, values, label, weight, likely, found, paid, learning):
     """Predict, then learn, row by row. plans, mixings: tables of one record; states, works: of one a class.
@@ -166,7 +133,7 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
     are labels), paid: its unweighted log loss. Without `learning` only likely and scratch are written."""
     plan, mixing, first, scratch = plan_of(plans, 0), mixing_of(mixings, 0), state_of(states, 0), work_of(works, 0)
     ids, numbers = place(indices), place(values)
-    margins, ways, shares, lost, blend = mixing.margins, mixing.ways, mixing.shares, mixing.lost, mixing.blend
+    margins, ways, lost, blend = mixing.margins, mixing.ways, mixing.lost, mixing.blend
     for t in range(indptr.shape[0] - 1):
         before = int(first.scalars[FEATURES])
         m = features.gather(plan, first, scratch, ids, numbers, indptr[t], indptr[t + 1], learning)
@@ -183,23 +150,14 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
         count = softmax.gather(plan, mixing.soft, scratch, m, after, rounds, mixing.place, mixing.row)
         softmax.score(mixing.soft, scratch, m, known, ways, mixing.place, mixing.row, count)
         every_way(mixing, known)
-        trust(lost, shares)
-        best, at, chance = -1.0, 1, 0.0
-        for c in range(1, known + 1):
-            p = 0.0
-            for way in range(WAYS):
-                p += shares[way] * ways[way, c]
-            if likely.shape[0] > 0:
-                likely[t, c - 1] = p
-            if p > best:
-                best, at = p, c
-            if learning and c == label[t]:
-                chance = p
+        likeliest = bayes.mix(PRIOR, lost, mixing.shares, ways, known)
+        if likely.shape[0] > 0:
+            for c in range(known):
+                likely[t, c] = ways[WAYS, c + 1]
         if not learning:
             continue
-        found[t], paid[t] = at, -math.log(chance)
-        for way in range(WAYS):
-            add(lost, way, lost, WAYS + way, -weight[t] * math.log(ways[way, label[t]]))
+        found[t], paid[t] = likeliest, -math.log(ways[WAYS, label[t]])
+        bayes.charge(lost, ways, label[t], weight[t])
         pooling.learn(mixing.pool, mixing.logs, ways, mixing.desk, known, label[t], weight[t])
         learn_blend(margins, known, label[t], weight[t], ways, blend)
         softmax.learn(mixing.soft, scratch, m, known, label[t], weight[t], ways, mixing.place, mixing.row, count)
@@ -231,7 +189,7 @@ def _one_work(works: Any, c: int) -> Work:
 def new_mixing(blend: Any, lost: Any, soft: Any, pool: Any) -> Mixing:
     """With what was learned so far; there is room for as many classes as `soft` has."""
     room = len(soft)
-    shares, margins, ways = np.empty(WAYS), np.empty(room), np.empty((WAYS, room))
+    shares, margins, ways = np.empty(WAYS), np.empty(room), np.empty((WAYS + 1, room))
     logs, desk = np.empty((pooling.JOINED, room)), np.empty((3, pooling.JOINED))
     longest = soft.shape[1] + 16  # as many as a row touches, and as there are
     place, row = np.zeros(longest, np.int64), np.zeros((2, longest))

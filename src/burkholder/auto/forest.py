@@ -97,9 +97,9 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
     wanted = int(min(NODES, forest.used.max() + 2 * rows))
     if wanted * trees > len(forest.nodes):
         size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
-        forest = forest._replace(nodes=_longer(forest.nodes, size), held=_longer(forest.held, size))
+        forest = forest._replace(nodes=longer(forest.nodes, size), held=longer(forest.held, size))
     have, columns = forest.ring.shape
-    length, width = min(RING, max(have, _power(rounds + rows))), max(columns, ROUND + 1 + _power(width))
+    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + power(width))
     if (length, width) == (have, columns):
         return forest
     ring = aligned(length, width)
@@ -108,11 +108,13 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
     return forest._replace(ring=ring)
 
 
-def _power(number: int) -> int:
+def power(number: int) -> int:
+    """The next power of two, at least sixteen."""
     return 1 << max(number - 1, 3).bit_length()
 
 
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
+def longer(array: np.ndarray, size: int) -> np.ndarray:
+    """The same with so many rows."""
     out = aligned(size, array.shape[1])
     out[: len(array)] = array
     return out

@@ -466,7 +466,7 @@ class Auto(Together):
         learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
         if f"{PREFIX}scalars" in arrays:
             learner._nonlinear = Nonlinear(learner.plan, learner.state, TREES[learner.effort], learner.effort == "thorough")
-            learner._nonlinear.restore({name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)})
+            learner._nonlinear.restore(schema.split_off(arrays)[0])
         learner.reading = Reading.from_dict(header["rows"])
         learner._unit_known = header["unit_known"]
         learner._late, learner._late_size = header["late"][0], float(header["late"][1])

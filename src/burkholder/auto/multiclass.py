@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from burkholder.auto import classes as loops
 from burkholder.auto import features, schema
+from burkholder.auto.forest import WIDEST
 from burkholder.auto.joining import JoinedCertificate, certify_joined
 from burkholder.auto.learner import Auto
+from burkholder.auto.nonlinear import PREFIX, TREES
 from burkholder.auto.pooling import new_pool
 from burkholder.auto.reading import Reading, row_in, row_out
+from burkholder.auto.several import START, Several
 from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
@@ -24,9 +27,9 @@ from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 5  # of saved states
+FORMAT = 6  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
-TALLY = ("rounds", "loss", "loss_rest", "fresh", "weight", "heavy", "late", "late_cost")
+TALLY = ("rounds", "loss", "loss_rest", "fresh", "early", "weight", "heavy", "late", "late_cost")
 
 
 class AutoMulticlass(OnlineLearner):
@@ -36,8 +39,11 @@ class AutoMulticlass(OnlineLearner):
     row. Their log-odds m_c become probabilities in three ways: σ(m_c)/Σσ(m), softmax(m), and the softmax of
     a·m + b·ln σ(m), which is the first at (0, 1) and the second at (1, 0), with a and b learned from (½, ½). Beside them stand three
     softmax lanes, which learn all classes at once, and a pool of the six, with learned weights on the logarithms. Bayes' rule mixes the
-    seven: the log loss is at most the pool's + ln 2, and that of each of the others + ln 12. A class never seen before is charged
-    ln(known + 1).
+    seven linear ways: their log loss is at most the pool's + ln 2, and that of each of the others + ln 12.
+
+    After eight rounds follow trees for all classes at once, with and without the linear ways below them, neighbours, and a pool
+    of all this, while there are at most 128 features; Bayes' rule again. effort: "light" leaves them out, "default" has twelve trees,
+    "thorough" 32. A class never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()
     >>> for t in range(300):
@@ -48,8 +54,13 @@ class AutoMulticlass(OnlineLearner):
 
     scalar = False  # it answers with a class
 
-    def __init__(self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, max_pending: int = MAX_PENDING) -> None:
+    def __init__(
+        self, classes: Any = (), *, intercept: bool = True, full_features: int = 64, effort: str = "default", max_pending: int = MAX_PENDING
+    ) -> None:
         super().__init__(max_pending)
+        if not isinstance(effort, str) or effort not in TREES:
+            raise BadInput("effort", effort, f"give one of {', '.join(TREES)}")
+        self.effort = effort
         self._options: dict[str, Any] = {"intercept": bool(intercept), "full_features": full_features}
         self._pattern = Auto("logistic", effort="light", **self._options)
         self.reading = Reading()
@@ -57,6 +68,7 @@ class AutoMulticlass(OnlineLearner):
         self._many: Any = loops.many_of(self._pattern.state, 4)
         self._mixing = loops.new_mixing(BLEND, np.zeros(2 * loops.WAYS), self._soft(np.zeros((0, 0, 8))), new_pool())
         self._tally = dict.fromkeys(TALLY, 0.0)
+        self._several: Several | None = None
         self._ready()
         for label in classes:
             self._add(_checked_class(label, "classes"))
@@ -98,7 +110,7 @@ class AutoMulticlass(OnlineLearner):
 
     @property
     def way_losses(self) -> NDArray[np.float64]:
-        """The cumulative loss of each of the seven ways, on rounds of known classes."""
+        """The cumulative loss of each of the seven linear ways, on rounds of known classes."""
         return self._mixing.lost[: loops.WAYS] + self._mixing.lost[loops.WAYS :]
 
     @property
@@ -122,9 +134,9 @@ class AutoMulticlass(OnlineLearner):
         return np.max(each, axis=0)
 
     def certificate(self) -> JoinedCertificate:
-        """The log loss against the best of the seven ways; each class's own learner has a certificate as well."""
+        """The log loss against the best of all ways; each class's own learner has a certificate as well."""
         with self._lock:
-            return certify_joined(self._tally, self._mixing.lost, len(self._places), self.pending)
+            return certify_joined(self._tally, self._mixing.lost, self._several, len(self._places), self.pending)
 
     # --- one round -------------------------------------------------------------------------------------------
     def predict_proba(self, x: Any) -> dict[Any, float]:
@@ -136,8 +148,12 @@ class AutoMulticlass(OnlineLearner):
         indices, values, _ = self.reading.places(row)
         if not self._places:
             return {}
-        found = loops.predict_classes(self._tables(), len(self._places), (np.array([0, len(indices)]), indices, values))
-        return dict(zip(self._places, found[0].tolist()))
+        return dict(zip(self._places, self._chances((np.array([0, len(indices)]), indices, values))[0].tolist()))
+
+    def _chances(self, rows: Any) -> NDArray[np.float64]:
+        """A row of probabilities for each of some sparse rows; nothing is learned."""
+        linear = loops.predict_classes(self._tables(), len(self._places), rows)
+        return linear if self._several is None else self._several.predict(self._many.slot_of, rows, self.rounds, linear)
 
     def _read(self, x: Any) -> Any:
         return self.reading.read(x)
@@ -203,7 +219,7 @@ class AutoMulticlass(OnlineLearner):
             table = self.reading.compressed(indptr, indices, values)
             if not self._places:
                 return np.zeros((table.rows, 0))
-            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+            return self._chances((table.indptr, table.indices, table.values))
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
@@ -211,12 +227,12 @@ class AutoMulticlass(OnlineLearner):
             table = self._table(X)
             if not self._places:
                 return np.zeros((table.rows, 0))
-            return loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+            return self._chances((table.indptr, table.indices, table.values))
 
     def _predict_many(self, table: Any) -> list[Any]:
         if not self._places:
             return [None] * table.rows
-        likely = loops.predict_classes(self._tables(), len(self._places), (table.indptr, table.indices, table.values))
+        likely = self._chances((table.indptr, table.indices, table.values))
         named = self.classes
         return [named[place] for place in likely.argmax(axis=1).tolist()]
 
@@ -232,36 +248,55 @@ class AutoMulticlass(OnlineLearner):
             known, stop = len(self._places), start + 1
             fresh = labels[start] not in self._places
             if fresh:
-                likely = loops.predict_classes(self._tables(), known, (indptr[start : start + 2], ids, values))[0] if known else []
+                likely = self._chances((indptr[start : start + 2], ids, values))[0] if known else []
                 predicted.append(self.classes[int(np.argmax(likely))] if known else None)
                 if said is not None:
                     said.append(likely)
                 self._add(labels[start])
-            while not fresh and stop < len(labels) and labels[stop] in self._places:
+            done = self.rounds + start
+            end = START - done + start if done < START else len(labels)  # what follows the linear lanes begins there
+            while not fresh and stop < min(end, len(labels)) and labels[stop] in self._places:
                 stop += 1
             part = slice(start, stop)
             places = np.array([self._places[label] for label in labels[part]])
-            tables = self._tables()
-            before = self._mixing.lost.copy(), self._mixing.blend.copy(), self._mixing.pool.copy()
-            shares = None if said is None or fresh else np.empty((stop - start, known))
-            rows_here = (indptr[start : stop + 1], ids, values)
-            found, lost = loops.learn_classes(tables, len(self._places), rows_here, places, weight[part], shares)
-            if said is not None and shares is not None:
-                said.extend(shares)
+            found, lost, shares = self._stretch((indptr[start : stop + 1], ids, values), places, weight[part], done, fresh)
             if fresh:  # no way knew the class: the charge is the same for all, and nothing was to be learned from it
                 lost[0] = math.log(known + 1.0)
-                self._mixing.lost[:], self._mixing.blend[:], self._mixing.pool[:] = before
                 self._tally["fresh"] += float(weight[start] * lost[0])
             else:
                 named = self.classes
                 predicted += [named[place - 1] for place in found]
+                if said is not None:
+                    said.extend(shares)
+                if done < START:
+                    self._tally["early"] = math.fsum([self._tally["early"], *(lost * weight[part])])
             paid[part] = lost
             start = stop
+            if done + len(places) == START:
+                self._open()
         self._lose(math.fsum(paid * weight))
         self._tally["rounds"] += len(labels)
         self._tally["weight"] += math.fsum(weight)
         self._tally["heavy"] += int(np.count_nonzero(weight > 1.0))
         return predicted, paid
+
+    def _stretch(self, rows: Any, places: Any, weight: Any, done: int, fresh: bool) -> tuple[Any, Any, Any]:
+        """(likeliest classes, log losses, probabilities) of rows of known classes after so many rounds; a fresh class teaches no mixing."""
+        tables, known, several = self._tables(), len(self._places), self._several
+        before = self._mixing.lost.copy(), self._mixing.blend.copy(), self._mixing.pool.copy()
+        shares = np.empty((len(places), known))
+        found, lost = loops.learn_classes(tables, known, rows, places, weight, shares)
+        if fresh:
+            self._mixing.lost[:], self._mixing.blend[:], self._mixing.pool[:] = before
+        if several is not None:
+            features = int(self._many.scalars[0, FEATURES])
+            found, lost, shares = several.learn(self._many.slot_of, features, rows, done, shares, places, weight, fresh)
+        return found, lost, shares
+
+    def _open(self) -> None:
+        """Let the trees begin, unless rows are wide or none are wanted."""
+        if TREES[self.effort] and self._many.scalars[0, FEATURES] <= WIDEST + 1:
+            self._several = Several(TREES[self.effort], len(self._places), self._tally["early"])
 
     # --- room ------------------------------------------------------------------------------------------------
     def _tables(self) -> tuple[Any, ...]:
@@ -287,6 +322,8 @@ class AutoMulticlass(OnlineLearner):
             array = getattr(self._many, name)
             array[place] = array[0]
         self._places[label] = place
+        if self._several is not None:
+            self._several.add_class(place)
 
     def _make_room(self, ids: NDArray[np.int64]) -> None:
         top = int(ids.max()) + 1 if ids.size else 0
@@ -301,12 +338,17 @@ class AutoMulticlass(OnlineLearner):
         arrays, names = [array.copy() for array in self._many], self.reading.mark()
         places, tally = dict(self._places), dict(self._tally)
         learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy(), self._mixing.pool.copy()
+        several = self._several
+        beyond = None if several is None else several.arrays()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))
             self.reading.back_to(names)
             self._places, self._tally = places, tally
             self._mixing = loops.new_mixing(*learned)
+            self._several = several
+            if several is not None and beyond is not None:
+                several.restore(beyond)
             self._ready()
 
         return back
@@ -320,7 +362,7 @@ class AutoMulticlass(OnlineLearner):
             "classes": self.classes,
             "rows": self.reading.to_dict(),
             "tally": dict(self._tally),
-            "options": {**self._options, "max_pending": self.max_pending},
+            "options": {**self._options, "effort": self.effort, "max_pending": self.max_pending},
             "way_losses": self._mixing.lost.tolist(),
             "blend": self._mixing.blend.tolist(),
             "tickets": self._tickets.issued,
@@ -333,7 +375,9 @@ class AutoMulticlass(OnlineLearner):
             name: getattr(self._many, name)[:used].copy() if name in loops.OWN else getattr(self._many, name).copy()
             for name in State._fields
         }
-        return header, {**arrays, "soft": self._soft(self._mixing.soft)[:used].copy(), "pool": self._mixing.pool.copy()}
+        beyond = {} if self._several is None else self._several.arrays()
+        arrays |= {"soft": self._soft(self._mixing.soft)[:used].copy(), "pool": self._mixing.pool.copy()}
+        return header, arrays | {f"{PREFIX}{name}": array for name, array in beyond.items()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> AutoMulticlass:
@@ -345,6 +389,9 @@ class AutoMulticlass(OnlineLearner):
         whole._places = {label: place for place, label in enumerate(header["classes"], 1)}
         whole._tally = {name: float(header["tally"][name]) for name in TALLY}
         whole._mixing = loops.new_mixing(header["blend"], header["way_losses"], copied(arrays["soft"]), arrays["pool"])
+        if f"{PREFIX}ring" in arrays:
+            whole._several = Several(TREES[whole.effort], len(whole._places), 0.0)
+            whole._several.restore(schema.split_off(arrays)[0])
         whole._tickets.issued = header["tickets"]
         whole._tickets.waiting = {id: Played(row_in(row), dict(likely), when) for id, when, likely, row in header["pending"]}
         whole._ready()

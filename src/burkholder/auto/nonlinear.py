@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -238,7 +239,7 @@ class Nonlinear:
         """Everything that was learned, by name."""
         return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
-    def restore(self, arrays: dict[str, NDArray]) -> None:
+    def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
         self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
         self.cells = Cells(**{name: copied(arrays[name]) for name in Cells._fields})

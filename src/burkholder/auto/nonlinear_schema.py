@@ -78,12 +78,12 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
             ("squares: not those of rounds", lambda a: _counted(a["squares"], rounds)),
             ("watch: no truth values", lambda a: a["watch"][sleep.RESTLESS] == restless and a["watch"][sleep.RETIRED] in (0.0, 1.0)),
             ("held: more rows than a leaf holds", lambda a: (a["held"][:, 0] < HELD).all()),
-            ("ring: no such rows", _ring),
+            ("ring: no such rows", lambda a: ring_of_rows(a, RING)),
             ("knots: not in order, or more than there are", _knots),
             ("hats: not as many as the features' knots", lambda a: len(a["hats"]) == KNOTS * len(a["knots"])),
             ("pairs: of features without knots", _pairs),
             ("crossed: no power of two", lambda a: len(a["crossed"]) in [1 << k for k in range(CROSSED.bit_length())]),
-            ("nodes: these are no trees", lambda a: all(_tree(a, k, trees) for k in range(trees))),
+            ("nodes: these are no trees", lambda a: all(is_tree(a, k, trees, DEPTH, 1.0) for k in range(trees))),
         ),
     )
 
@@ -118,10 +118,10 @@ def _counted(squares: np.ndarray, rounds: float) -> bool:
     return total <= FAR**2 and count == np.floor(count) and count <= rounds and (count > 0.0 or total == 0.0)
 
 
-def _ring(arrays: Any) -> bool:
+def ring_of_rows(arrays: Any, most: int) -> bool:
     """Rows that were learned, with room for every feature seen."""
     rows, columns = arrays["ring"].shape
-    if not (0 < rows <= RING and ROUND + 1 + arrays["seen"][0] <= columns):
+    if not (0 < rows <= most and ROUND + 1 + arrays["seen"][0] <= columns):
         return False
     when = arrays["ring"][:, ROUND]
     return bool((when >= 0.0).all() and (when <= 2.0**53).all() and (when == np.floor(when)).all())
@@ -150,11 +150,11 @@ def _pairs(arrays: Any) -> bool:
     return bool((kept | ((first == 0) & (second == 0))).all())
 
 
-def _tree(arrays: Any, k: int, trees: int) -> bool:
-    """Every node but the root is the child of one node before it, nothing is too deep, and cuts are of features seen."""
+def is_tree(arrays: Any, k: int, trees: int, deepest: int, lightest: float) -> bool:
+    """Every node but the root is the child of one node before it, nothing is too deep or too light, and cuts are of features seen."""
     used = int(arrays["used"][k])
     nodes = arrays["nodes"][k::trees][:used]
-    if len(nodes) < used or (nodes[:, MASS] < 1.0).any() or (nodes[:, [CHILD, FEATURE]] != np.floor(nodes[:, [CHILD, FEATURE]])).any():
+    if len(nodes) < used or (nodes[:, MASS] < lightest).any() or (nodes[:, [CHILD, FEATURE]] != np.floor(nodes[:, [CHILD, FEATURE]])).any():
         return False
     inner = np.flatnonzero(nodes[:, CHILD] > 0.0)
     children, features = nodes[inner, CHILD].astype(np.int64), nodes[inner, FEATURE]
@@ -163,4 +163,4 @@ def _tree(arrays: Any, k: int, trees: int) -> bool:
     depth = np.ones(used, np.int64)
     for parent, child in zip(inner, children):  # parents come before their children
         depth[child : child + 2] = depth[parent] + 1
-    return bool((depth <= DEPTH).all() and (features >= 1.0).all() and (features <= arrays["seen"][0]).all())
+    return bool((depth <= deepest).all() and (features >= 1.0).all() and (features <= arrays["seen"][0]).all())

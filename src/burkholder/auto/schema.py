@@ -13,6 +13,7 @@ from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
 from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
+from burkholder.auto.several_schema import check_several
 from burkholder.auto.state import new_state, padded
 from burkholder.errors import BadInput
 from burkholder.learning.saved import place, rows_in
@@ -88,6 +89,7 @@ _TALLY = {
     "loss": number,
     "loss_rest": number,
     "fresh": number,
+    "early": size,
     "weight": size,
     "heavy": _counted,
     "late": _counted,
@@ -103,8 +105,7 @@ def check(header: dict[str, Any], arrays: Arrays, format: int) -> None:
     if not header["unit_known"] and (loss.classes or ranged):
         raise BadInput("header 'unit_known'", False, "the unit of classes, and of labels in a given range, is known")
     plan = plan_for(loss, header["intercept"], ranged, header["full_features"])
-    later = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-    arrays = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
+    later, arrays = split_off(arrays)
     _schema(plan, arrays, None).check(arrays)
     check_nonlinear(plan, 0 if loss.margin else TREES[header["effort"]], header["effort"] == "thorough", arrays, later)
     unit, rounds = arrays["scalars"][[slots.UNIT, slots.ROUNDS]].tolist()
@@ -120,7 +121,7 @@ def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tupl
     """Refuse what is not the state of an AutoMulticlass, whose `own` arrays have one layer a class."""
     check_header(header, {"format": one_of(format), **_CLASSES})
     settings = header["options"]
-    check_header(settings, {"intercept": truth, "full_features": whole, "max_pending": limit})
+    check_header(settings, {"intercept": truth, "full_features": whole, "effort": one_of(*TREES), "max_pending": limit})
     check_header(header["tally"], _TALLY)
     if not _rests([header["tally"]["loss"]], [header["tally"]["loss_rest"]]):
         raise BadInput("header 'tally'", header["tally"]["loss_rest"], "a correction is small beside what it corrects")
@@ -128,10 +129,18 @@ def check_classes(header: dict[str, Any], arrays: Arrays, format: int, own: tupl
     if not (aa > 0.0 and bb > 0.0 and aa * bb > ab * ab):
         raise BadInput("header 'blend'", header["blend"], "its precision must be positive definite")
     plan = plan_for(losses.get("logistic"), settings["intercept"], False, settings["full_features"])
-    _schema(plan, arrays, own, len(header["classes"]) + 1).check(arrays)
+    later, arrays = split_off(arrays)
+    known, rounds = len(header["classes"]), int(header["tally"]["rounds"])
+    _schema(plan, arrays, own, known + 1).check(arrays)
+    check_several(TREES[settings["effort"]], rounds, known, arrays, later)
     _check_rows(header, arrays)
-    rounds = int(header["tally"]["rounds"])
     check_plays(header["pending"], header["tickets"], settings["max_pending"], rounds, (_likely, _row))
+
+
+def split_off(arrays: Arrays) -> tuple[Arrays, Arrays]:
+    """The arrays of what follows the linear lanes, by their own names, and all others."""
+    later = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+    return later, {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
 
 
 def _check_rows(header: dict[str, Any], arrays: Arrays) -> None:

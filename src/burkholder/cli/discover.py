@@ -46,7 +46,7 @@ def check(
     """Re-verify a certificate in exact arithmetic, sharing nothing with the search that wrote it."""
     from burkholder.checker import LARGEST, Rejected, read, verify
     from burkholder.errors import BadInput, BurkholderError
-    from burkholder.refuter import FORMAT, refuted
+    from burkholder.refuter import FORMAT, RAY, refuted
 
     try:
         with certificate.open(encoding="utf-8") as file:
@@ -54,7 +54,7 @@ def check(
     except (OSError, UnicodeDecodeError, Rejected) as error:
         raise BadInput("certificate", str(certificate), f"it cannot be read: {error}") from None
     try:
-        walk = type(data) is dict and data.get("format") == FORMAT
+        walk = type(data) is dict and data.get("format") in (FORMAT, RAY)
         statement = refuted(data) if walk else verify(data)
     except Rejected as rejected:
         raise BurkholderError(f"{certificate} proves nothing: {rejected}") from None

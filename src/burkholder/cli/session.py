@@ -90,9 +90,9 @@ class Session:
 
         if self.learner_name != "auto" or loss != "logistic":
             raise BadInput("learner", self.learner_name, "several classes are learned by auto, with the logistic loss")
-        strange = sorted(set(self.options) - {"full_features"})
+        strange = sorted(set(self.options) - {"full_features", "effort"})
         if strange:
-            raise BadInput("option", strange[0], "several classes have one option, full_features")
+            raise BadInput("option", strange[0], "several classes have two options, full_features and effort")
         return AutoMulticlass(intercept=self.constant, **self.options)
 
     @property

@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 from scipy.optimize import linprog
 
-from burkholder.checker import Monomial, Poly, parse
+from burkholder.checker import Monomial, Poly
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
 
@@ -41,6 +41,7 @@ def text(powers: Monomial) -> str:
 def written(p: Poly) -> str:
     """A polynomial in Python notation.
 
+    >>> from burkholder.checker import parse
     >>> written(parse("(x - 3*y)**2"))
     'x**2 - 6*x*y + 9*y**2'
     """
@@ -50,7 +51,7 @@ def written(p: Poly) -> str:
 def weights(problem: Problem, with_target: bool = True) -> dict[str, int] | None:
     """Positive integer weights under which every step of T, and V, are homogeneous, or None."""
     steps = problem.steps
-    target = list(parse(problem.target))[: None if with_target else 1]
+    target = list(problem.goal)[: None if with_target else 1]
     names = sorted({n for p in steps.values() for n in p.variables()} | set(problem.state))
     rows = [np.subtract(exponents(m, names), exponents(target[0], names)) for m in target[1:]]
     for name, step in steps.items():
@@ -110,11 +111,11 @@ def candidates(problem: Problem) -> list[Monomial]:
     scale = graded or weights(problem, with_target=False)
     weight = [scale[name] if scale else 1 for name in state]
     exactly = graded is not None and problem.degree is None
-    degree = problem.degree or max(int(np.dot(weight, exponents(m, state))) for m in parse(problem.target))
+    degree = problem.degree or max(int(np.dot(weight, exponents(m, state))) for m in problem.goal)
     powers = list(islice(_compositions(weight, degree, exactly), LARGEST_BASIS + 1))
     if len(powers) > LARGEST_BASIS:
         raise BadInput("degree", degree, f"U could have over {LARGEST_BASIS} coefficients; lower it")
-    if not any(m in ((), (("C", 1),)) for m in parse(problem.target)):
+    if not any(m in ((), (("C", 1),)) for m in problem.goal):
         powers = [k for k in powers if any(k)]  # V(0) = 0 ≤ U(0) ≤ 0: no constant term
     if len(powers) > LARGEST_U:
         raise BadInput("degree", degree, f"U could have {len(powers)} coefficients, over {LARGEST_U}; lower it")
@@ -122,7 +123,7 @@ def candidates(problem: Problem) -> list[Monomial]:
         return [monomial(k, state) for k in powers]
     steps = problem.steps
     names = sorted({n for p in steps.values() for n in p.variables()} | set(state))
-    invariant = [exponents(m, names) for m in parse(problem.target)]
+    invariant = [exponents(m, names) for m in problem.goal]
     for name, step in steps.items():
         invariant += [tuple(np.add(exponents(m, names), exponents(((name, 1),), names))) for m in step]
     flips = parities(invariant, len(names))

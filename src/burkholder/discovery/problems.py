@@ -12,6 +12,7 @@ from burkholder.checker import KINDS, WORK, Poly, Rejected, conditions, metered,
 from burkholder.errors import BadInput
 
 MARTINGALES = tuple(KINDS)
+STATED = tuple(kind for kind, entries in KINDS.items() if "statistic" in entries)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Problem:
     norm: str = ""
     p: int = 0
     power: int = 1
+    below: str = ""  # of a quotient: U = P/below^power
     degree: int | None = None
     scale: Mapping[str, Fraction | int] = field(default_factory=dict)
     known: float | Fraction | int | None = None
@@ -40,9 +42,9 @@ class Problem:
     def __post_init__(self) -> None:
         if self.martingale not in MARTINGALES:
             raise BadInput("martingale", self.martingale, f"choose one of {', '.join(MARTINGALES)}")
-        if self.martingale in ("dyadic", "general") and not self.statistic:
+        if self.martingale in STATED and not self.statistic:
             raise BadInput("statistic", {}, "give a step for each coordinate of the state, {'x': 'e*d', ...}")
-        if self.martingale not in ("dyadic", "general") and self.statistic:
+        if self.martingale not in STATED and self.statistic:
             raise BadInput("statistic", dict(self.statistic), f"the steps of {self.martingale} problems are fixed")
         if type(self.power) is not int or self.power < 1:
             raise BadInput("power", self.power, "give a positive integer")
@@ -87,6 +89,12 @@ class Problem:
         return {name: parse(text) for name, text in self.statistic.items()}
 
     @property
+    def goal(self) -> Poly:
+        """V, and for a quotient V·q^k: what the numerator of U must be above."""
+        target = parse(self.target)
+        return target * parse(self.below) ** self.power if self.below else target
+
+    @property
     def words(self) -> str:
         """The inequality that a proof would prove, as the checker words it."""
         return statement(self.statement())
@@ -96,8 +104,10 @@ class Problem:
         if self.martingale == "smooth":
             return {"martingale": "smooth", "norm": self.norm, "p": self.p}
         stated: dict[str, Any] = {"martingale": self.martingale, "target": self.target}
-        if self.martingale in ("dyadic", "general"):
+        if self.martingale in STATED:
             stated["statistic"] = dict(self.statistic)
-        if self.martingale == "logarithmic":
+        if self.martingale == "quotient":
+            stated["below"] = self.below
+        if self.martingale in ("logarithmic", "quotient"):
             stated["power"] = self.power
         return stated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,25 +45,37 @@ class ProofCertificate:
 
 @dataclass(frozen=True)
 class FoundFunction:
-    """The polynomial U that was found, evaluated on numbers or arrays; exact in `polynomial`."""
+    """The U that was found, evaluated on numbers or arrays; exact in `polynomial`, over `below` to a power in a quotient."""
 
     polynomial: Poly
     state: tuple[str, ...]
+    below: Poly = field(default_factory=lambda: number(1))
+    power: int = 0
 
     def __call__(self, *values: Any) -> Any:
         if len(values) != len(self.state):
             raise BadInput("values", values, f"give one value for each of {', '.join(self.state)}")
         at = dict(zip(self.state, (np.asarray(v, dtype=float) for v in values)))
-        total: Any = 0.0
-        for monomial, c in self.polynomial.items():
-            term: Any = float(c)
-            for name, k in monomial:
-                term = term * at[name] ** k
-            total = total + term
-        return total
+        top, bottom = _evaluated(self.polynomial, at), _evaluated(self.below, at)
+        if not self.power:
+            return top
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(bottom == 0, 0.0, top / bottom**self.power)
 
     def __str__(self) -> str:
-        return written(self.polynomial)
+        if not self.power:
+            return written(self.polynomial)
+        return f"({written(self.polynomial)})/({written(self.below)})" + (f"**{self.power}" if self.power > 1 else "")
+
+
+def _evaluated(polynomial: Poly, at: Mapping[str, Any]) -> Any:
+    total: Any = 0.0
+    for monomial, c in polynomial.items():
+        term: Any = float(c)
+        for name, k in monomial:
+            term = term * at[name] ** k
+        total = total + term
+    return total
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,9 @@ class Found:
     def function(self) -> FoundFunction:
         """U; for a smooth norm, where U = V, there is no unknown polynomial and this is zero."""
         u = sum((parse(m) * number(Fraction(c)) for m, c in self.certificate.data["U"].items()), Poly())
-        return FoundFunction(u, self.problem.state)
+        if not self.problem.below:
+            return FoundFunction(u, self.problem.state)
+        return FoundFunction(u, self.problem.state, parse(self.problem.below), self.problem.power)
 
     def as_function(self, **options: Any) -> BurkholderFunction:
         """The found U as the Burkholder function of a learner, for problems that have a prediction side."""

@@ -138,7 +138,8 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         if isinstance(learner, Auto) and self._probabilistic:
             # classes are known by their places in classes_
             plan = learner.plan
-            return AutoMulticlass(range(classes), intercept=bool(plan.intercept), full_features=plan.full_features)
+            intercept = bool(plan.intercept)
+            return AutoMulticlass(range(classes), intercept=intercept, full_features=plan.full_features, effort=learner.effort)
         return [learner, *(self._open() for _ in range(classes - 1))]
 
     def _learn(self, learners: Any, classes: np.ndarray, rows: Any, y: np.ndarray, weight: Any) -> None:

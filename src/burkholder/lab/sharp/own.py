@@ -1,15 +1,15 @@
 """The best constant of an inequality that a user wrote: an estimate, and what of a bracket around it is proved.
 
-The upper end is a polynomial U with an exact certificate (`burkholder.discovery`), a file that `burkholder.checker` verifies alone; the
-lower end is a stopped walk (`lower`), a file that `burkholder.refuter` verifies. An end that was not found is not claimed, and the answer
-says so. No number of any known inequality is used.
+The upper end is a polynomial U, or a quotient of two, with an exact certificate (`burkholder.discovery`), a file that `burkholder.checker`
+verifies alone; the lower end is a stopped walk or a ray (`lower`), a file that `burkholder.refuter` verifies. An end that was not found is
+not claimed, and the answer says so. No number of any known inequality is used.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ class OwnConstant:
 
     @property
     def function(self) -> FoundFunction | None:
-        """The polynomial U of the proof."""
+        """The U of the proof."""
         return None if self.found is None else self.found.function
 
     def save(self, path: str | Path, end: str = "upper") -> Path:
@@ -119,7 +119,7 @@ def own(inequality: Inequality) -> OwnConstant:
         why += "no upper end is proved: a polynomial proof needs polynomial sides, and even ones for transforms. "
     else:
         try:
-            found = discover(problem)
+            found = _better(inequality, discover(problem), estimate)
         except NotFound as error:
             why += f"no upper end is proved: {error}. "
     exact = None if found is None else found.exact
@@ -131,6 +131,18 @@ def own(inequality: Inequality) -> OwnConstant:
     if walk is None:
         why += "no lower end is proved: no stopped walk was found. "
     return OwnConstant(inequality, estimate, exact, found, walk, why.strip(), time.perf_counter() - began)
+
+
+def _better(inequality: Inequality, found: Found, estimate: float | None) -> Found:
+    """Where the estimate says that a polynomial is not the best U, a polynomial over s + x², if that proves less."""
+    if inequality.moves != "general" or not _square(inequality) or estimate is None or found.constant <= estimate * (1 + 3e-4):
+        return found
+    first, second = inequality.state
+    try:
+        other = discover(replace(found.problem, martingale="quotient", below=f"{second} + {first}**2", power=1))
+    except NotFound:
+        return found
+    return min(found, other, key=lambda one: one.exact)
 
 
 def _square(inequality: Inequality) -> bool:
