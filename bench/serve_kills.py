@@ -1,8 +1,10 @@
 """kill -9 at random moments under load: nothing acknowledged is lost, nothing is learned twice, the bits are those of an unbroken run.
 
 Each life of the service is a fork of one warm process, so that a thousand of them take minutes. Clients predict, label and learn,
-each request under an id of its own; what got no answer is sent again to the next life, as a client would. The store keeps every
-group ever written beside the log, so that in the end one service that was never interrupted can apply them all.
+singly and in lists, each round under an id of its own; what got no answer is sent again to the next life, as a client would. The
+store keeps every group ever written beside the log, so that in the end one service that was never interrupted can apply them all.
+
+    python bench/serve_kills.py [KILLS] [SEED]     half of them on the l_2 learner, half on Auto
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import threading
 import time
 from typing import Any
 
+MANY = 200  # rows of a list
 ARCHIVE = "CREATE TABLE IF NOT EXISTS archive (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)"
 
 
@@ -56,7 +59,7 @@ def nursery(folder: str, port: int, learner: str) -> None:
         if child == 0:
             quiet = os.open(os.environ.get("BURKHOLDER_SERVE_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(quiet, 2)
-            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=40), forget_after=1e6))
+            serve(Settings(folder, first, learner, port=port, rhythm=Rhythm(events=200), forget_after=1e6))
             os._exit(0)
         print(child, flush=True)
     os.waitpid(child, 0)
@@ -106,21 +109,26 @@ class Clients:
         serial = 0
         while self.running:
             serial += 1
-            id, x = f"{name}-{serial}", [round(rng.gauss(0, 1), 4) for _ in range(5)]
+            first = f"{name}-{serial}"
+            rows = [[round(rng.gauss(0, 1), 4) for _ in range(5)] for _ in range(rng.choice((1, 1, MANY)))]
             if rng.random() < 0.1:
-                rows = [{"x": [v + k for v in x], "y": rng.randrange(2)} for k in range(3)]
-                answer = self._asked("/learn", rows, {"idempotency-key": id})
+                answer = self._asked("/learn", [{"x": x, "y": rng.randrange(2)} for x in rows], {"idempotency-key": first})
                 if answer is not None:
-                    self.learned[id] = answer["predictions"]
+                    self.learned[first] = answer["predictions"]
                 continue
-            answer = self._asked("/predict", {"id": id, "x": x}, {})
-            if answer is None:
-                continue
-            self.predicted[id] = answer["prediction"]
-            if rng.random() < 0.95:
-                y = rng.randrange(2)
-                if self._asked("/label", {"id": id, "y": y}, {}) is not None:
-                    self.labelled[id] = y
+            ids = [f"{first}-{k}" for k in range(len(rows))]
+            answers = self._listed("/predict", [{"id": id, "x": x} for id, x in zip(ids, rows)])
+            self.predicted.update((one["id"], one["prediction"]) for one in answers)
+            labels = {one["id"]: rng.randrange(2) for one in answers if rng.random() < 0.95}
+            learned = self._listed("/label", [{"id": id, "y": y} for id, y in labels.items()])
+            self.labelled.update((one["id"], labels[one["id"]]) for one in learned)
+
+    def _listed(self, path: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Every item's answer: a single one is sent as itself, more of them as a list."""
+        if not items:
+            return []
+        answer = self._asked(path, items[0] if len(items) == 1 else items, {})
+        return [] if answer is None else answer if type(answer) is list else [answer]
 
     def stop(self) -> None:
         """Let every thread finish what it has begun."""
@@ -148,7 +156,7 @@ def kills(count: int, learner: str = "l2", threads: int = 4, seed: int = 0) -> d
             clients = clients or Clients(port, threads, seed)
             if killed == count:
                 break
-            time.sleep(rng.expovariate(1 / 0.08))  # at any moment, also while it is still replaying
+            time.sleep(rng.expovariate(1 / 0.4))  # at any moment, also while it is still replaying
             os.kill(child, signal.SIGKILL)
             killed += 1
         time.sleep(0.3)
@@ -209,5 +217,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["nursery"]:
         nursery(sys.argv[2], int(sys.argv[3]), sys.argv[4])
     else:
+        count, seed = (int(value) for value in (*sys.argv[1:], *("1000", "0")[len(sys.argv) - 1 :]))
         for learner in ("l2", "auto"):
-            print(f"kill -9, {learner}:", kills(int(sys.argv[1]) // 2 if len(sys.argv) > 1 else 500, learner), flush=True)
+            print(f"kill -9, {learner}:", kills(count // 2, learner, seed=seed), flush=True)

@@ -11,12 +11,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-import uvicorn
 
 import burkholder as bk
 from burkholder.serve.events import JSON, Event, Group, sealed
 from burkholder.serve.journal import recovered
-from burkholder.serve.server import Running, Settings, _Server
+from burkholder.serve.server import Running, Settings, http_server
 from burkholder.serve.store import Store
 from burkholder.storage import pack
 
@@ -26,6 +25,18 @@ LEARNERS = {
     "auto": lambda: bk.Auto(loss="logistic", max_pending=5),
     "auto squared": lambda: bk.Auto(loss="squared", max_pending=5),
     "experts": lambda: bk.Experts(loss="absolute", max_pending=5),
+}
+
+# learners whose rows or labels are of other kinds: a row, and labels of three rounds
+OTHERS = {
+    "classes": (lambda: bk.AutoMulticlass(), {"a": 1.0, "b": 0.5}, ["red", "blue", "red"]),
+    "intervals": (lambda: bk.Intervals(), {"a": 1.0, "b": 0.5}, [1.0, 2.0, 1.5]),
+    "quantiles": (lambda: bk.Quantiles(), {"a": 1.0, "b": 0.5}, [1.0, 2.0, 1.5]),
+    "two quantiles": (lambda: bk.Quantiles(levels=[0.1, 0.9]), {"a": 1.0, "b": 0.5}, [1.0, 2.0, 1.5]),
+    "sets": (lambda: bk.PredictionSets(), {"red": 0.75, "blue": 0.25}, ["red", "blue", "red"]),
+    "probabilities": (lambda: bk.Probabilities(), {"p": 0.75, "q": 0.25}, [1, 0, 1]),
+    "experts": (lambda: bk.Experts(loss="absolute"), {"p": 0.75, "q": 0.25}, [1.0, 0.0, 1.0]),
+    "keyed": (lambda: bk.Keyed(bk.Auto(loss="squared")), {"key": "u", "a": 0.25}, [1.0, 0.0, 1.0]),
 }
 
 
@@ -88,10 +99,10 @@ async def served(folder: Any, learner: Any = None, store: Store | None = None, *
             yield http
 
 
-def listening(folder: Any, learner: Any) -> str:
+def listening(folder: Any, learner: Any, **settings: Any) -> str:
     """A service on a port of this machine, in a thread that ends with the process; its URL."""
-    running = Running(Settings(str(folder), pack(learner), "test"))
-    server = _Server(uvicorn.Config(running.app, port=0, lifespan="off", log_config=None))
+    running = Running(Settings(str(folder), pack(learner), "test", port=0, **settings))
+    server = http_server(running)
 
     async def whole() -> None:
         async with running.life():

@@ -36,7 +36,7 @@ REPORTS = {
     "learn": (["learn", "clicks.csv", "--target", "-1"], 4),
     "learner": (["learn", "clicks.csv", "--target", "-1", "--learner", "adagrad", "--option", "radius=3"], 4),
     "experts": (["experts", "forecasts.csv", "--target", "load"], 2),
-    "intervals": (["intervals", "forecasts.csv", "--yhat", "gfs", "--target", "load"], 3),
+    "intervals": (["intervals", "forecasts.csv", "--yhat", "gfs", "--target", "load"], 4),
     "compare": (["compare", "forecasts.csv", "--a", "gfs", "--b", "ecmwf", "--target", "load"], 1),
 }  # a report by its command, and how many charts it has
 SITE = ["start", "howto", "api/Auto"]

@@ -6,7 +6,7 @@ import pytest
 
 import burkholder as bk
 from burkholder.storage import pack
-from serving import LEARNERS, Logged, asked, created
+from serving import LEARNERS, OTHERS, Logged, asked, created
 
 
 @pytest.fixture
@@ -179,3 +179,53 @@ def test_in_a_group_each_fares_by_itself(tmp_path):
     events += [asked("predict", {"x": [2.0, 3.0], "id": "a"}), asked("label", {"id": "a", "y": 1}), asked("label", {"id": "a", "y": 0})]
     assert [answer.status for answer in logged.group(*events)] == [200, 422, 200, 409, 200, 409]
     assert logged.service.models["default"].learner.rounds == 2
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_learners_of_every_kind_of_row_and_label_are_served_and_restarted(kind, tmp_path):
+    make, row, labels = OTHERS[kind]
+    logged, alone = Logged(tmp_path), make()
+    logged.one(created(make()))
+    for k, y in enumerate(labels):
+        ticket = alone.play(row)
+        answer = logged.one(asked("predict", {"x": row, "id": f"i{k}"}))
+        said, numbers = answer.body, kind in ("intervals", "quantiles", "two quantiles")
+        if said.interval is not None:
+            assert said.interval == list(ticket.prediction) and said.prediction == sum(ticket.prediction) / 2.0
+        elif numbers:
+            assert said.prediction == list(ticket.prediction)
+        elif said.probabilities is not None:
+            known = alone.predict_proba(row) if hasattr(alone, "predict_proba") else ticket.prediction
+            assert said.probabilities == {str(name): p for name, p in known.items()}
+            assert not known or known[said.prediction] == max(known.values())
+        else:
+            assert said.prediction == (list(ticket.prediction) if type(ticket.prediction) is tuple else ticket.prediction)
+        logged = logged.restarted()
+        assert logged.one(asked("predict", {"x": row, "id": f"i{k}"})) == answer
+        alone.reveal(ticket.id, y)
+        assert logged.one(asked("label", {"id": f"i{k}", "y": y})).status == 200
+    learned = logged.one(asked("learn", [{"x": row, "y": y} for y in labels], key="all"))
+    assert (learned.status, learned.body.learned) == (200, 3)
+    alone.learn_many([row] * 3, labels)
+    before = logged.bits()
+    logged.tidy()
+    logged = logged.restarted()
+    assert logged.bits() == before and logged.one(asked("learn", [{"x": row, "y": y} for y in labels], key="all")) == learned
+    learner = logged.service.models["default"].learner
+    assert (learner.rounds, learner.cumulative_loss) == (6, alone.cumulative_loss) and not logged.service.faults
+    logged.store.close()
+
+
+def test_of_intervals_and_sets_it_is_counted_how_many_held_their_label(tmp_path):
+    for kind, y in (("intervals", 1e9), ("sets", "green")):
+        make, row, labels = OTHERS[kind]
+        logged = Logged(tmp_path / kind)
+        logged.one(created(make()))
+        held = 0
+        for k, label in enumerate([*labels, *labels, y]):
+            said = logged.one(asked("predict", {"x": row, "id": f"i{k}"})).body
+            held += label in said.prediction if kind == "sets" else said.interval[0] <= label <= said.interval[1]
+            logged.one(asked("label", {"id": f"i{k}", "y": label}))
+        tally = logged.service.models["default"].tally
+        assert (tally.asked, tally.inside) == (logged.service.models["default"].learner.rounds, held) and 0 < held < 7
+        logged.store.close()

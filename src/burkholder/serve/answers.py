@@ -13,12 +13,13 @@ TYPES = {"json": "application/json", LINES: "application/x-ndjson", ARROW: "appl
 
 
 class Predicted(msgspec.Struct, omit_defaults=True):
-    """A prediction, with the probability of label 1 or the interval where the model has such."""
+    """A prediction, with the probability of label 1, of every class, or the interval, where the model has such."""
 
     id: str
     prediction: Any
     probability: float | None = None
     interval: list[float] | None = None
+    probabilities: dict[str, float] | None = None
 
 
 class Learned(msgspec.Struct):
@@ -100,7 +101,7 @@ def _columns(items: list[Any]) -> dict[str, Any]:
     columns["status"] = [item.status if type(item) is Problem else 200 for item in items]
     kinds = {type(item) for item in items}
     if Predicted in kinds:
-        for name in ("prediction", "probability", "interval"):
+        for name in ("prediction", "probability", "interval", "probabilities"):
             values = [getattr(item, name, None) for item in items]
             if name == "prediction" or any(value is not None for value in values):
                 columns[name] = values

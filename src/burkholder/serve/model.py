@@ -11,8 +11,10 @@ from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.serve.answers import Predicted
-from burkholder.serve.tally import Tally
+from burkholder.serve.tally import BANDS, ODDS, SETS, Tally
 from burkholder.storage import pack, unpack
+
+CLASS, LIKELY = "class", "likely"  # of a prediction that is a class, with every class's probability
 
 
 class Waiting(NamedTuple):
@@ -54,17 +56,24 @@ class Model:
         self.name, self.number, self.learner, self.shadow_of, self.origin = name, number, learner, shadow_of, origin
         self.serial = 0
         self.waiting: dict[str, Waiting] = {}
-        self.tally = Tally(self._odds)
+        self.tally = Tally(self._kind)
 
     @property
-    def _odds(self) -> bool:
-        return bool(getattr(getattr(self.learner, "loss", None), "odds", False))
+    def _kind(self) -> str:
+        """What predictions say: log-odds, intervals (lists of numbers, which have a point between them), or else sets, if lists."""
+        learner = self.learner
+        if hasattr(learner, "point"):
+            return BANDS
+        return ODDS if getattr(getattr(learner, "loss", None), "odds", False) and not hasattr(learner, "classes") else SETS
 
     # --- rounds --------------------------------------------------------------------------------------------------
     def play(self, id: str, row: Any, digest: int, moment: float) -> Waiting:
         """Predict a row and remember it under that id."""
         ticket = self.learner.play(row)
-        waiting = self.waiting[id] = Waiting(ticket.id, plain(ticket.prediction), digest, moment)
+        prediction = plain(ticket.prediction)
+        if hasattr(self.learner, "classes"):
+            prediction = likely(self.learner.predict_proba(row), prediction)  # type: ignore[attr-defined]
+        waiting = self.waiting[id] = Waiting(ticket.id, prediction, digest, moment)
         return waiting
 
     def reveal(self, id: str, label: Any, weight: float) -> Over:
@@ -109,15 +118,17 @@ class Model:
     def learn(self, rows: Any, labels: Any, weights: Any) -> list[Any]:
         """Rows with labels, all or none; the progressive predictions."""
         before = self.learner.cumulative_loss
-        predictions = plain(self.learner.learn_many(rows, labels, weights))
+        predictions = [plain(one) for one in plain(self.learner.learn_many(rows, labels, weights))]
         self.tally.count_many(predictions, labels, weights, self.learner.cumulative_loss - before)
         return predictions
 
     def answer(self, id: str, prediction: Any) -> Predicted:
         """A prediction, and what it means."""
-        if self.tally.odds:
+        if type(prediction) is dict:
+            return Predicted(id, prediction[CLASS], probabilities=prediction[LIKELY])
+        if self.tally.kind == ODDS:
             return Predicted(id, prediction, losses.probability(self.learner.loss, prediction))  # type: ignore[attr-defined]
-        if type(prediction) is list and len(prediction) == 2:
+        if self.tally.kind == BANDS and len(prediction) == 2:
             return Predicted(id, sum(prediction) / 2.0, None, prediction)
         return Predicted(id, prediction)
 
@@ -142,7 +153,7 @@ class Model:
         model = cls(kept.name, kept.number, unpack(kept.learner, kept.name), kept.shadow_of, kept.origin)
         model.serial = kept.serial
         model.waiting = {id: Waiting(*rest) for id, *rest in kept.waiting}
-        model.tally = Tally.from_list(model.tally.odds, kept.tally)
+        model.tally = Tally.from_list(model.tally.kind, kept.tally)
         return model
 
 
@@ -152,7 +163,18 @@ def plain(prediction: Any) -> Any:
         return prediction
     if hasattr(prediction, "tolist"):
         return prediction.tolist()
+    if type(prediction) is dict:
+        return likely(prediction, max(prediction, key=prediction.__getitem__, default=None))
     return list(prediction) if type(prediction) is tuple else prediction
+
+
+def likely(probabilities: dict[Any, float], first: Any) -> dict[str, Any]:
+    """A class, and the probability of every one, by the names that JSON can have.
+
+    >>> likely({0: 0.25, 1: 0.75}, 1)
+    {'class': 1, 'likely': {'0': 0.25, '1': 0.75}}
+    """
+    return {CLASS: first, LIKELY: {str(name): float(p) for name, p in probabilities.items()}}
 
 
 def servable(data: bytes, path: str = "model") -> OnlineLearner:

@@ -19,6 +19,7 @@ ROUNDS = {
 STATUS = {
     "207": "Of a list, some were done and some not: each item says.",
     "401": "The token is wrong or missing.",
+    "403": "Pages of other sites may not ask, nor other machines without a token; models are taken only with an admin's token.",
     "404": "There is no such model, or no prediction of that id.",
     "409": "The id, or the key, belongs to something else.",
     "410": "The label came too late.",
@@ -51,16 +52,18 @@ def description() -> dict[str, Any]:
             paths[at] = {"post": {**_named(at, words), "requestBody": {"content": _content(asked)}, "responses": _responses(answered)}}
     for path, words in LOOKS.items():
         for at in (path, f"/models/{{model}}{path}") if path in ("/certificate", "/model", "/compare") else (path,):
-            paths[at] = {"get": {**_named(at, words), "responses": {"200": {"description": words}, **_problems("401", "404", "503")}}}
+            paths[at] = {
+                "get": {**_named(at, words), "responses": {"200": {"description": words}, **_problems("401", "403", "404", "422", "503")}}
+            }
     paths["/models/{model}"] = {
         "put": {
             **_named("/models/{model}", "Add a model from a file; with ?shadow_of= it learns what another learns. Admin only."),
             "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-            "responses": {"201": {"description": "Added."}, **_problems("401", "409", "413", "422")},
+            "responses": {"201": {"description": "Added."}, **_problems("401", "403", "404", "409", "413", "422", "429", "503")},
         },
         "delete": {
             **_named("/models/{model}", "Drop a model and its shadows. Admin only."),
-            "responses": {"200": {"description": "Dropped."}, **_problems("401", "404")},
+            "responses": {"200": {"description": "Dropped."}, **_problems("401", "403", "404", "429", "503")},
         },
     }
     return {
@@ -84,9 +87,20 @@ def _content(record: Any) -> dict[str, Any]:
 
 
 def _responses(record: Any) -> dict[str, Any]:
-    return {"200": {"description": "Done, and on disk.", "content": _content(record)}, **_problems(*STATUS)}
+    """Of a list each item has an answer, or a problem, of its own."""
+    one, problem = ({"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (record, Problem))
+    items = {"207": {"oneOf": [one, problem]}} | {status: problem for status in STATUS if status != "207"}
+    listed = {status: {"type": "array", "items": item} for status, item in items.items()}
+    found = {status: {"oneOf": [problem, many]} if status != "207" else many for status, many in listed.items()}
+    told: dict[str, Any] = {
+        status: {"description": STATUS[status], "content": {TYPES["json"]: {"schema": schema}}} for status, schema in found.items()
+    }
+    for form in ("lines", "arrow"):
+        for answer in told.values():
+            answer["content"][TYPES[form]] = _content(record)[TYPES[form]] if form == "arrow" else {"schema": {"oneOf": [one, problem]}}
+    return {"200": {"description": "Done, and on disk.", "content": _content(record)}, **told}
 
 
 def _problems(*statuses: str) -> dict[str, Any]:
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    content = {TYPES["json"]: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": STATUS[status], "content": content} for status in statuses}

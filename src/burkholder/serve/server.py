@@ -133,13 +133,18 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(running: Running) -> None:
+def http_server(running: Running) -> _Server:
+    """What listens for it."""
     settings = running.settings
     config = uvicorn.Config(
         running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
         server_header=False, date_header=False, timeout_keep_alive=75, http=direct(running.front), ws="none", proxy_headers=False,
     )  # fmt: skip
-    server = _Server(config)
+    return _Server(config)
+
+
+async def _serve(running: Running) -> None:
+    settings, server = running.settings, http_server(running)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.handle_exit, number, None)

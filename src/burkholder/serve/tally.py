@@ -7,6 +7,7 @@ from typing import Any
 
 from burkholder.errors import BadInput
 
+ODDS, BANDS, SETS = "log-odds", "intervals", "sets"
 BINS = 10
 MEMORY = 0.999  # of the recent loss: about a thousand rounds
 
@@ -14,14 +15,14 @@ MEMORY = 0.999  # of the recent loss: about a thousand rounds
 class Tally:
     """Counts over the rounds learned.
 
-    >>> tally = Tally(odds=True)
+    >>> tally = Tally(ODDS)
     >>> tally.count(prediction=0.0, label=1.0, weight=1.0, loss=0.7)
     >>> tally.calibration()
     [(0.5, 1.0, 1)]
     """
 
-    def __init__(self, odds: bool) -> None:
-        self.odds = odds  # whether predictions are log-odds
+    def __init__(self, kind: str) -> None:
+        self.kind = kind  # of the predictions
         self.recent = self.weight = 0.0  # a fading mean of the loss, and the weight it rests on
         self.forgotten = self.asked = self.inside = 0  # plays never labelled; intervals, and those that held
         self.bins = [[0.0, 0.0, 0] for _ in range(BINS)]  # Σ probability, Σ labels that were 1, rounds
@@ -30,11 +31,18 @@ class Tally:
         """One round."""
         self.recent = MEMORY * self.recent + (1.0 - MEMORY) * loss
         self.weight = MEMORY * self.weight + (1.0 - MEMORY) * weight
-        if self.odds:
-            self._calibrate([prediction], [label])
-        elif type(prediction) is list and len(prediction) == 2:
-            self.asked += 1
-            self.inside += bool(prediction[0] <= float(label) <= prediction[1])
+        self._judge([prediction], [label])
+
+    def _judge(self, predictions: Any, labels: Any) -> None:
+        """Whether what was said of the labels was so: how often, where it was a probability, an interval or a set of classes."""
+        if self.kind == ODDS:
+            self._calibrate(predictions, labels)
+        elif len(predictions) and type(predictions[0]) is list and (self.kind == SETS or len(predictions[0]) == 2):
+            self.asked += len(predictions)
+            if self.kind == SETS:
+                self.inside += sum(label in classes for classes, label in zip(predictions, labels))
+            else:
+                self.inside += sum(low <= float(label) <= high for (low, high), label in zip(predictions, labels))
 
     def _calibrate(self, predictions: Any, labels: Any) -> None:
         exp, bins = math.exp, self.bins
@@ -54,11 +62,7 @@ class Tally:
         if count and total:
             self.recent = fade * self.recent + (1.0 - fade) * loss / count
             self.weight = fade * self.weight + (1.0 - fade) * total / count
-        if self.odds:
-            self._calibrate(predictions, labels)
-        elif count and type(predictions[0]) is list and len(predictions[0]) == 2:
-            self.asked += count
-            self.inside += sum(low <= float(label) <= high for (low, high), label in zip(predictions, labels))
+        self._judge(predictions, labels)
 
     @property
     def recent_loss(self) -> float | None:
@@ -79,9 +83,9 @@ class Tally:
         return [self.recent, self.weight, self.forgotten, self.asked, self.inside, self.bins]
 
     @classmethod
-    def from_list(cls, odds: bool, kept: list[Any]) -> Tally:
+    def from_list(cls, kind: str, kept: list[Any]) -> Tally:
         """The tally that was kept."""
-        tally = cls(odds)
+        tally = cls(kind)
         tally.recent, tally.weight, tally.forgotten, tally.asked, tally.inside, bins = kept
         if len(bins) != BINS:
             raise BadInput("bins", len(bins), f"a tally has {BINS}")

@@ -1,0 +1,128 @@
+"""The short way through HTTP answers as the long one does, however the request is cut, framed or spoiled."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+import burkholder as bk
+from burkholder.serve.direct import Exchange
+from burkholder.serve.guard import Tokens
+from burkholder.serve.limits import Limits
+from serving import listening
+
+TOKEN = "t" * 20
+JSON = "content-type: application/json"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    url = listening(
+        tmp_path_factory.mktemp("direct"),
+        bk.Learner("square-function", loss="logistic", geometry="l2"),
+        tokens=Tokens(TOKEN.encode()),
+        limits=Limits(body=3000),
+    )
+    return int(url.rpartition(":")[2])
+
+
+def said(port, *parts, answers=1):
+    """(status, headers, body) of each answer to bytes that are sent part by part on one connection."""
+    found = []
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+        way.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in parts:
+            way.sendall(part)
+        stream = way.makefile("rb")
+        for _ in range(answers):
+            status = int(stream.readline().split()[1])
+            headers = {}
+            while (line := stream.readline().strip()) != b"":
+                name, _, value = line.partition(b": ")
+                headers[name.decode()] = value.decode()
+            found.append((status, headers, stream.read(int(headers["content-length"]))))
+    return found
+
+
+def request(path, body, *headers, length=None, token=TOKEN, version="1.1"):
+    lines = [f"POST {path} HTTP/{version}", "host: localhost", f"authorization: Bearer {token}", *headers]
+    return "\r\n".join([*lines, f"content-length: {len(body) if length is None else length}", "", ""]).encode() + body
+
+
+BODIES = {
+    "a row": ("predict", {"x": [1.0, 2.0]}, [JSON]),
+    "rows": ("predict", [{"x": [1.0, 2.0]}, {"x": [1.0]}], [JSON]),
+    "lines": ("predict", {"x": [1.0, 2.0]}, ["content-type: application/x-ndjson"]),
+    "a label of nobody": ("label", {"id": "nobody", "y": 1}, [JSON]),
+    "another length": ("predict", {"x": [1.0, 2.0, 3.0]}, [JSON]),
+    "no shape": ("label", {"id": "a"}, [JSON]),
+    "no type of ours": ("predict", {"x": [1.0, 2.0]}, ["content-type: text/plain"]),
+    "zipped": ("predict", {"x": [1.0, 2.0]}, [JSON, "content-encoding: gzip"]),
+    "another site": ("predict", {"x": [1.0, 2.0]}, [JSON, "origin: http://evil.example"]),
+    "too long": ("predict", {"x": [1.0] * 2000}, [JSON]),
+    "a long key": ("learn", [{"x": [1.0, 2.0], "y": 1}], [JSON, "idempotency-key: " + "k" * 300]),
+}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_both_ways_give_the_same_answer(port, kind):
+    said(port, request("/learn", json.dumps([{"x": [1.0, 2.0], "y": 1}]).encode(), JSON))
+    verb, body, headers = BODIES[kind]
+    content = json.dumps(body).encode()
+    short, long = (said(port, request(f"{at}/{verb}", content, *headers))[0] for at in ("", "/models/default"))
+    assert short[0] == long[0] and set(short[1]) == set(long[1]) and short[1]["content-type"] == long[1]["content-type"]
+    one, other = (json.loads(each[2].splitlines()[0]) for each in (short, long))
+    for answer in (one, other):
+        for item in answer if type(answer) is list else [answer]:
+            if str(item.get("id", "")).startswith("#"):
+                del item["id"]
+    assert one == other
+
+
+def test_a_wrong_token_is_refused_on_the_short_way_as_well(port):
+    for path in ("/predict", "/models/default/predict"):
+        assert said(port, request(path, b'{"x": [1.0, 2.0]}', JSON, token="w" * 20))[0][0] == 401
+
+
+def test_a_request_may_come_in_pieces_and_several_at_once_on_one_connection(port):
+    one = request("/predict", json.dumps({"id": "piece", "x": [1.0, 2.0]}).encode(), JSON)
+    whole = said(port, one)[0]
+    assert said(port, *[one[k : k + 7] for k in range(0, len(one), 7)])[0] == whole
+    other = request("/models/default/predict", b'{"x": [1.0]}', JSON)
+    together = said(port, one + other + one + one, answers=4)
+    assert [status for status, _, _ in together] == [200, 422, 200, 200] and together[0] == together[2] == together[3] == whole
+
+
+def test_a_connection_is_closed_when_that_was_asked_for_and_kept_otherwise(port):
+    body = b'{"x": [1.0, 2.0]}'
+    assert said(port, request("/predict", body, JSON, "connection: close"))[0][1]["connection"] == "close"
+    assert said(port, request("/predict", body, JSON, version="1.0"))[0][1]["connection"] == "close"
+    assert "connection" not in said(port, request("/predict", body, JSON))[0][1]
+    assert len(said(port, request("/predict", body, JSON), request("/predict", body, JSON), answers=2)) == 2
+
+
+def test_bodies_without_a_length_go_the_long_way(port):
+    body = b'{"x": [1.0, 2.0]}'
+    chunked = f"POST /predict HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n{JSON}\r\ntransfer-encoding: chunked\r\n\r\n"
+    assert said(port, chunked.encode() + b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))[0][0] == 200
+    assert said(port, request("/predict", b"", JSON, length=10**12))[0][0] == 413
+
+
+def test_most_rounds_take_the_short_way(port, monkeypatch):
+    taken = []
+    begun = Exchange.__init__
+    monkeypatch.setattr(Exchange, "__init__", lambda self, *given: taken.append(given[1]) or begun(self, *given))
+    with bk.Client(f"http://127.0.0.1:{port}", TOKEN) as client:
+        client.label(client.predict([1.0, 2.0]).id, 1)
+        client.learn([[1.0, 2.0]], [0])
+    assert taken == ["/predict", "/label", "/learn"]
+
+
+def test_who_hangs_up_before_the_answer_disturbs_nobody(port):
+    for cut in (30, 150, 10_000):
+        one = request("/predict", json.dumps({"x": [1.0, 2.0]}).encode(), JSON)
+        with socket.create_connection(("127.0.0.1", port)) as way:
+            way.sendall(one[:cut])
+    assert said(port, one)[0][0] == 200
