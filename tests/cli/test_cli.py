@@ -416,3 +416,8 @@ def test_the_numbers_side_by_side_are_about_the_same_comparators(tmp_path):
     lines = {line["name"]: line for line in told["guarantees"]}
     assert lines["promised regret"]["comparators"] == lines["realised regret"]["comparators"] == told["comparators"]
     assert told["realised_regret_bound"] == lines["realised regret"]["value"] <= lines["promised regret"]["value"] == told["bound"]
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "burkholder", "--help"], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert "learn" in done.stdout and "predict" in done.stdout

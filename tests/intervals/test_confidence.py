@@ -133,6 +133,40 @@ def test_errors_stay_below_alpha_at_all_times(p: float) -> None:
     assert wrong <= 100 * alpha + 3 * math.sqrt(100 * alpha * (1 - alpha))
 
 
+@pytest.mark.parametrize("law", ["fair", "rare", "uniform"])
+def test_a_cell_falls_only_with_every_candidate_within_it(law: str) -> None:
+    """Wealth of candidates between the ends of a cell, played with the stakes of the cell, in exact products."""
+    rng, grid, alpha = np.random.default_rng(5), 20, 0.05
+    values = {"fair": (rng.random(150) < 0.5) * 1.0, "rare": (rng.random(150) < 0.02) * 1.0, "uniform": rng.random(150)}[law]
+    betting = bk.Betting(alpha=alpha, grid=grid)
+    within = [Fraction(part) for part in (0, 0.001, 0.5, 0.9, 1)]
+    ends = [(Fraction(j / grid), Fraction((j + 1) / grid)) for j in range(grid)]
+    candidates = [[a + part * (b - a) for part in within] for a, b in ends]
+    wealth = [[[Fraction(1)] * 3 for _ in cell] for cell in candidates]
+    fallen = 0
+    for t, x in enumerate(values):
+        seen = values[:t]
+        mean = (0.5 + seen.sum()) / (t + 1)
+        running = [(0.5 + values[: i + 1].sum()) / (i + 2) for i in range(t)]
+        variance = (0.25 + sum((value - at) ** 2 for value, at in zip(seen, running))) / (t + 1)
+        plug = math.sqrt(2 * math.log(2 / alpha) / (variance * (t + 1) * math.log(t + 2)))
+        before = tuple(int(end) for end in betting.ends)
+        betting.update(float(x))
+        first, last = betting.ends
+        for j in range(before[0], before[1] + 1):
+            a, b = float(ends[j][0]), float(ends[j][1])
+            gap = mean - b if mean > b else mean - a if mean < a else 0.0
+            kelly = min(max(gap / (variance + gap * gap), -0.5 / (1 - a)), 0.5 / b)
+            for m, of in zip(candidates[j], wealth[j]):
+                for place, stake in enumerate((kelly, min(plug, 0.5 / b), -min(plug, 0.5 / (1 - a)))):
+                    of[place] = (of[place] * (1 + Fraction(stake) * (Fraction(float(x)) - m))).limit_denominator(10**40)
+                assert all(math.log(kept) >= log - 1e-9 for kept, log in zip(of, betting.logs[:, j]))
+                if not first <= j <= last:
+                    assert 0.5 * float(of[0]) + 0.25 * float(of[1]) + 0.25 * float(of[2]) >= 1 / alpha
+            fallen += not first <= j <= last
+    assert fallen >= grid // 2
+
+
 def test_widths_are_those_of_theory() -> None:
     """Near √(2V·(ln(2/α) + a few nats))/n: a constant wrong by a tenth would be seen."""
     n, V = 10_000, 2500.0
