@@ -2,8 +2,8 @@
 
 Against a candidate m, wealth Π(1 + λ_t(x_t − m)), with λ_t chosen from the past, does not grow in mean where m is the mean, so it ever
 meets 1/α with probability at most α (Ville). Candidates are a continuum, and all of them are judged, not only those of a grid: [0, 1] is
-cut into cells, and all candidates m of a cell [a, b] are met with the same stakes. Where λ ≥ 0, 1 + λ(x − m) ≥ 1 + λ(x − b), and where λ ≤ 0
-it is ≥ 1 + λ(x − a). So the wealth kept for a cell, played against its far end in every round, is at most that of each of its
+cut into cells, and all candidates m of a cell [a, b] are met with the same stakes. Where λ ≥ 0, 1 + λ(x − m) ≥ 1 + λ(x − b), and where
+λ ≤ 0 it is ≥ 1 + λ(x − a). So the wealth kept for a cell, played against its far end in every round, is at most that of each of its
 candidates: when it meets 1/α, so has the wealth of all of them, and the cell is struck out for good. The cell that holds the mean
 falls with probability at most α, at whatever place in it the mean lies.
 
