@@ -288,6 +288,7 @@ def test_loop_run_and_play_are_the_same_bits(kind: Kind) -> None:
     run = whole.run(X, y, weights, trace=5)
     assert before == (repr(X), repr(y), repr(weights))
     assert same(run.predictions, predictions) and learned(whole) == learned(loop) and run.learner is whole
+    assert repr(whole).startswith(f"<{type(whole).__name__}: {N:,} rounds") and len(repr(whole)) + len(repr(run)) < 200
     for t, x in enumerate(kind.rows()):
         ticket = late.play(x)
         assert same(ticket.prediction, predictions[t])
@@ -327,7 +328,7 @@ def test_nothing_outside_changes_what_was_played(kind: Kind) -> None:
             ticket, same_ticket = learner.play(x), untouched.play(kind.forms[form](t))
             _spoil(x)
             learner.reveal(ticket.id, kind.y[t])
-            untouched.reveal(same_ticket.id, kind.y[t])
+            untouched.reveal(same_ticket, kind.y[t])  # a ticket says as much as its id
         assert state(learner) == state(untouched), form
 
 

@@ -50,6 +50,10 @@ class Betting:
         self.logs = np.zeros((3, grid))  # log wealth of each strategy: Kelly's stake, the stake upwards, the stake downwards
         self.ends = np.array([0, grid - 1], np.int64)  # the first and the last cell alive
 
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        return f"<Betting: {self.rounds:,} values, the mean lies in [{low}, {high}] but for an error of {self.alpha:g}>"
+
     @property
     def rounds(self) -> int:
         """How many values were seen."""

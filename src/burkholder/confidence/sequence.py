@@ -46,6 +46,10 @@ class Confidence:
             raise BadInput("streams", streams, "give a whole number or a shape") from None
         self._kept: Any = None  # the narrowest interval so far, where the mean is constant
 
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        return f"<Confidence: {self.rounds:,} values, the mean lies in [{low}, {high}] but for an error of {self.alpha:g}>"
+
     @property
     def rounds(self) -> int:
         """How many values were seen, by the stream that saw most."""

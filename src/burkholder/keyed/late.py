@@ -33,7 +33,7 @@ class Late(Team):
             memo = (own.id, None if help_ is None else help_.id, forecasts, shown)
             return Ticket(self._tickets.issue(Played(key, memo, self._rounds)), shown)
 
-    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
+    def reveal(self, id: int | Ticket, y: Any, weight: float = 1.0) -> None:
         """The label of an earlier play: the key learns from exactly what was played then."""
         with self._lock:
             key, (own, help_, forecasts, shown), _ = self._tickets.look(id)
@@ -70,7 +70,7 @@ class Late(Team):
         assert self.mixer is not None
         return float(self.mixer.mix(np.array([slot]), np.array([forecasts]))[0]) == shown
 
-    def forget(self, id: int) -> None:
+    def forget(self, id: int | Ticket) -> None:
         """The label of that play will never come."""
         with self._lock:
             key, (own, help_, _, _), _ = self._tickets.look(id)

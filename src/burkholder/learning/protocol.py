@@ -48,6 +48,9 @@ class OnlineLearner(ABC):
         self._tickets: Tickets[Played] = Tickets(max_pending)
         self._lock = threading.RLock()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.rounds:,} rounds, cumulative loss {self.cumulative_loss:g}>"
+
     # --- what a learner fills in -----------------------------------------------------------------------------
     @abstractmethod
     def _read(self, x: Any) -> Any:
@@ -172,7 +175,7 @@ class OnlineLearner(ABC):
             self._learn(row, self._play(row)[1], y, checked_weight(weight), 0)
 
     def play(self, x: Any) -> Ticket:
-        """A prediction whose label comes later; hand the ticket's id to `reveal`, or to `forget`.
+        """A prediction whose label comes later; hand the ticket, or its id, to `reveal`, or to `forget`.
 
         >>> import burkholder as bk
         >>> learner = bk.Auto("absolute")
@@ -186,7 +189,7 @@ class OnlineLearner(ABC):
             answer, memo = self._play(row)
             return Ticket(self._tickets.issue(Played(row, memo, self.rounds)), answer)
 
-    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
+    def reveal(self, id: int | Ticket, y: Any, weight: float = 1.0) -> None:
         """The label of an earlier play: learn from exactly what was played then.
 
         >>> import burkholder as bk
@@ -201,7 +204,7 @@ class OnlineLearner(ABC):
             self._learn(played.row, played.memo, y, checked_weight(weight), self.rounds - played.round)
             self._tickets.take(id)
 
-    def forget(self, id: int) -> None:
+    def forget(self, id: int | Ticket) -> None:
         """The label of that play will never come.
 
         >>> import burkholder as bk

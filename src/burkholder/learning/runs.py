@@ -12,7 +12,7 @@ from burkholder.errors import MissingExtra
 from burkholder.learning.certificate import Certificate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """Progressive predictions and losses (each predicted before it was learned), the certificate at the end, the
     learner as it is now, and a trace of the way there.
@@ -23,6 +23,8 @@ class Run:
     >>> run = bk.Auto("absolute").run([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0])
     >>> len(run.predictions), run.mean_loss == float(run.losses.mean())
     (3, True)
+    >>> run
+    <Run: 3 rounds, mean loss 2.13775>
     """
 
     predictions: Any
@@ -32,6 +34,9 @@ class Run:
     weights: np.ndarray | None = None  # importance of each round; None: all 1
     trace: dict[str, np.ndarray] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.losses):,} rounds, mean loss {self.mean_loss:.6g}>"
 
     @property
     def mean_loss(self) -> float:

@@ -11,7 +11,7 @@ P = TypeVar("P")
 
 
 class Ticket(NamedTuple):
-    """A prediction whose label is still to come; hand its id to `reveal`, or to `forget`.
+    """A prediction whose label is still to come; hand it, or its id, to `reveal`, or to `forget`.
 
     >>> import burkholder as bk
     >>> learner = bk.Auto("absolute")
@@ -70,14 +70,15 @@ class Tickets(Generic[P]):
         return self.issued
 
     def look(self, id: Any) -> P:
-        """The play of that id, which goes on waiting."""
+        """The play of that id, or of that ticket, which goes on waiting."""
+        id = id.id if isinstance(id, Ticket) else id
         if isinstance(id, bool) or id not in self.waiting:
             known = isinstance(id, int) and 0 < id <= self.issued
             raise BadInput("id", id, "its label was already revealed, or it was forgotten" if known else "no play has this id")
         return self.waiting[id]
 
     def take(self, id: Any) -> P:
-        """The play of that id, which waits no more."""
+        """The play of that id, or of that ticket, which waits no more."""
         play = self.look(id)
-        del self.waiting[id]
+        del self.waiting[id.id if isinstance(id, Ticket) else id]
         return play

@@ -65,7 +65,7 @@ class Lanes(OnlineLearner):
             shown = self._mixed(said)
             return Ticket(self._tickets.issue(Played([one.id for one in played], (said, shown), self.rounds)), shown)
 
-    def reveal(self, id: int, y: Any, weight: float = 1.0) -> None:
+    def reveal(self, id: int | Ticket, y: Any, weight: float = 1.0) -> None:
         """The label of an earlier play: every lane learns from exactly what it played then."""
         with self._lock:
             ids, (said, shown), _ = self._tickets.look(id)
@@ -84,7 +84,7 @@ class Lanes(OnlineLearner):
             self.mixer.learn(SLOT, np.array([said]), labels, np.array([importance]), late)
             self._tickets.take(id)
 
-    def forget(self, id: int) -> None:
+    def forget(self, id: int | Ticket) -> None:
         """The label of that play will never come."""
         with self._lock:
             for lane, one in zip(self.lanes, self._tickets.look(id).row):
