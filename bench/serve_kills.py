@@ -49,7 +49,7 @@ def nursery(folder: str, port: int, learner: str) -> None:
     sys.modules["burkholder.serve.server"].Store = Archiving  # type: ignore[attr-defined]
     make = bk.Auto(loss="logistic") if learner == "auto" else bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
     first = pack(make)
-    model = type("Warm", (), {"download": lambda self: first, "name": "warm"})()
+    model = type("Warm", (), {"file": lambda self: (first, []), "name": "warm"})()
     _warm(type("Warm", (), {"models": {"warm": model}})())  # type: ignore[arg-type]
     child = 0
     for _ in sys.stdin:
