@@ -26,6 +26,7 @@ from burkholder.serve.store import Closed, Snapshot, StoreFailed
 Find = Callable[[int, list[str], int], dict[str, bytes]]
 _LABELS, _WEIGHTS = attrgetter("labels"), attrgetter("weights")
 OURS = "#"  # ids that begin so are given by the service
+KEYED = f"{OURS}learn "  # and these are keys of what was learned
 
 
 class Service:
@@ -212,7 +213,7 @@ class Service:
 
     def _learn(self, model: Model, event: Event, request: wire.Request) -> Answer:
         """Rows with labels, all or none. The same key is the same request: it is learned once."""
-        key = f"{OURS}learn {event.key}"
+        key = KEYED + event.key
         if event.key:
             over = self.over(model, key)
             if over is not None:
