@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.keyed.certificate import OWN
 from burkholder.keyed.idle import Idle
 from burkholder.keyed.rows import Block, Key, appearing, checked, looked_up, taken
 from burkholder.keyed.shelves import shelf_for
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.learning.tickets import MAX_PENDING
 from burkholder.merged.mixing import Mixer, answers_with_a_number, labels_of
-
-PRIOR = (0.1, 0.9)  # of a key's own learner and of the one for all: a new key begins with what all keys taught
 
 
 class Team(OnlineLearner):
@@ -49,7 +48,7 @@ class Team(OnlineLearner):
                 raise BadInput(
                     "pooled", True, f"{type(learner).__name__} does not answer with one number under one loss: give pooled=False"
                 )
-            self.mixer = Mixer(learner.loss, 2, PRIOR)  # type: ignore[attr-defined]
+            self.mixer = Mixer(learner.loss, 2, quiet=OWN)  # type: ignore[attr-defined]
         self.shelf: Any = shelf_for(self.prototype)
         self.idle = Idle(idle, store)
         self._slots: dict[Key, int] = {}
@@ -118,7 +117,7 @@ class Team(OnlineLearner):
         new = slots < 0
         if not new.any():
             return self.mixer.mix(slots, forecasts)
-        fresh = Mixer(self.mixer.loss, 2, PRIOR)
+        fresh = Mixer(self.mixer.loss, 2, quiet=OWN)
         fresh.grow(1)
         out = np.empty(len(slots))
         out[new] = fresh.mix(np.zeros(int(new.sum()), np.int64), forecasts[new])
