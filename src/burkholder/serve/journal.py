@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import msgspec
 
 from burkholder.serve.answers import Answer, Refused, refusal
 from burkholder.serve.events import Event, Group, sealed, unsealed
@@ -62,10 +65,10 @@ class Clock:
 def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
     """The service as the store has it: the last snapshot, and every group written since."""
     service = Service(store.find)
-    service.restore(store.snapshot())
     events = 0
     gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
     try:
+        service.restore(store.snapshot())
         for seq, body in store.log(service.position):
             if seq != service.position + 1:
                 raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
@@ -77,6 +80,9 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
                 store.write(rows, None)
                 service.stored(rows)
                 progress(events)
+    except (msgspec.MsgspecError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise StoreFailed(f"the store is damaged after group {service.position} ({reason}): put back a copy of its folder") from None
     finally:
         gc.enable()
     return service

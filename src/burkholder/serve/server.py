@@ -102,6 +102,8 @@ class Running:
                 raise BadInput("store", settings.store, f"its model was made from {known.origin!r}; start it without a model, or elsewhere")
             return
         if settings.model is None:
+            if not journal.service.models and not settings.tokens.admin:
+                raise BadInput("store", settings.store, "it holds no model yet: start it with a saved model, or with --loss")
             return
         answer = await journal.submit(Event("create", DEFAULT, BYTES, settings.model, f"\n{settings.origin}"))
         if answer.status != 201:
