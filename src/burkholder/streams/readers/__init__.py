@@ -63,6 +63,12 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
     source = None
     if format not in ("parquet", "npz"):
         source = Source(path)
+        if format in (None, "csv", "jsonl"):
+            try:
+                detect.refuse(source.start(), source.name)
+            except BaseException:
+                source.close()
+                raise
         if format is None:
             format = detect.by_content(source.start())
     given = {key: option for key, option in options.items() if (option is not None and option != ()) or key == "classes"}
@@ -82,8 +88,6 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
                 raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
-        if source is not None and format in ("csv", "jsonl"):
-            detect.refuse(source.start(), source.name)
         return kind(path if source is None or format in ("parquet", "npz") else source, **given)
     except BaseException:
         if source is not None:
