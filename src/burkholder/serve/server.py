@@ -28,6 +28,7 @@ from burkholder.serve.service import Service
 from burkholder.serve.store import Store
 
 SWITCH = 0.0005  # seconds a thread keeps the interpreter while the writer waits for it
+GRACE = 10  # seconds for requests that are half here when the service is asked to stop
 
 
 @dataclass
@@ -179,6 +180,7 @@ def http_server(running: Running) -> Any:
     config = uvicorn.Config(
         running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
         server_header=False, date_header=False, timeout_keep_alive=75, http=direct(running.front), ws="none", proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
     return _Server(config)
 
