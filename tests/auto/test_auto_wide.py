@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from auto_streams import CLASSES
-from burkholder.auto import Auto
+from burkholder.auto import Auto, AutoMulticlass
 from burkholder.auto.plan import GROUP
 from burkholder.auto.state import DELAY, FEATURES, FULL_ON, UNIT, grown, side_of
 
@@ -36,6 +36,27 @@ def test_room_that_grows_is_room_that_was_there(loss):
         header, arrays = growing.state_dict()
     again = Auto.from_state(header, arrays)
     assert again.predict(row) == growing.predict(row) == roomy.predict(row)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared", "absolute"])
+def test_a_feature_that_is_0_at_first_is_the_same_to_a_run_as_to_a_loop(loss):
+    X, y = rows(12, 240, loss)
+    looped = Auto(loss)
+    shown = []
+    for x, label in zip(X, y):
+        shown.append(looped.predict(x))
+        looped.update(x, label)
+    assert np.array_equal(shown, Auto(loss).run(X, y, trace=1).predictions)
+
+
+def test_a_feature_that_is_0_at_first_is_the_same_to_a_run_as_to_a_loop_of_several_classes():
+    X, z = rows(70, 80, "squared")
+    y = np.digitize(z, np.quantile(z, [0.3, 0.6]))
+    run, looped = AutoMulticlass(range(3)), AutoMulticlass(range(3))
+    run.run(X, y)
+    for x, label in zip(X, y):
+        looped.update(x, int(label))
+    assert np.array_equal(run.probabilities(X), looped.probabilities(X))
 
 
 def test_a_learner_of_few_features_keeps_small_covariances():

@@ -172,15 +172,16 @@ def learn(grove, walk, k, label, weight, fresh):
 
 @inlined
 def remember(grove, walk, label, weight, now):
-    """Put the row into the ring, and into the ranges of the features."""
+    """Put the row into the ring, and into the ranges of all features there may be: one that comes later was 0 till then."""
     ring, ends = grove.ring, grove.ends
     at = int(now) % ring.shape[0]
     ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = float(label), weight, now
     for c in range(0, grove.said.shape[1], 8):
         put(grove.said, at, c, row8(walk.base, 0, c))
     for i in range(1, ring.shape[1] - ROUND, 8):
+        put(ring, at, ROUND + i, load8(walk.x, i))
+    for i in range(1, WIDEST + 1, 8):
         x = load8(walk.x, i)
-        put(ring, at, ROUND + i, x)
         put(ends, LOW, i, min(row8(ends, LOW, i), x))
         put(ends, HIGH, i, max(row8(ends, HIGH, i), x))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burkholder.auto import additive, kernel, knots, neighbours, sleep
+from burkholder.auto import additive, features, kernel, knots, neighbours, sleep
 from burkholder.auto import blend as blends
 from burkholder.auto import forest as forests
 from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
@@ -45,9 +45,13 @@ cells_of, sheet_of = named(Cells), named(Sheet)
 
 @inlined
 def scatter(forest, blend, walk, slot_of, indices, values, start, stop, learning):
-    """The row as a vector over the slots, repeated features added up. Features beyond the widest retire the trees, after this round."""
+    """The row as a vector over the slots, repeated features added up. Features beyond the widest retire the trees, after this round.
+
+    A 0 is passed over, as by `features.gather`: in many rows at once its feature may have got a slot from a later row."""
     wide = False
     for j in range(start, stop):
+        if abs(values[j]) < features.TINY:
+            continue
         feature = indices[j]
         slot = int(slot_of[feature]) if feature < slot_of.shape[0] else -1
         if slot > WIDEST:
