@@ -293,18 +293,22 @@ class MatrixCompletion(OnlineLearner):
 
     @property
     def low(self) -> float:
+        """The lowest rating."""
         return self.scale.low
 
     @property
     def high(self) -> float:
+        """The highest rating."""
         return self.scale.high
 
     @property
     def rows(self) -> int:
+        """How many rows were met."""
         return len(self._rows)
 
     @property
     def columns(self) -> int:
+        """How many columns were met."""
         return len(self._columns)
 
     @property
