@@ -21,6 +21,7 @@ class Book(NamedTuple):
     log_w: np.ndarray  # shares × columns
     regret: np.ndarray  # (sum, rest, size) × columns: Σ weight·(ℓ(p̂) − ℓ(p_j))
     gain: np.ndarray  # the same of the slopes, for mixtures
+    short: np.ndarray  # (alone, in mixtures) × columns: Σ weight·what each may have lost by how it was read; plain sums
     awake: np.ndarray  # rounds in which each said something
     means: np.ndarray
     covariances: np.ndarray
@@ -35,6 +36,7 @@ def start(experts: int, outcomes: int) -> Book:
         np.zeros((SHARES.size, columns)),
         np.zeros((3, columns)),
         np.zeros((3, columns)),
+        np.zeros((2, columns)),
         np.zeros(columns),
         means,
         covariances,
@@ -45,7 +47,7 @@ def start(experts: int, outcomes: int) -> Book:
 def grown(book: Book, experts: int, outcomes: int) -> Book:
     """Room for more experts, who slept so far: they played p̂, and their weight is 1."""
     old, fresh = book.awake.size, start(experts, outcomes)
-    for new, was in zip(fresh[:4], book[:4]):
+    for new, was in zip(fresh[:5], book[:5]):
         new[..., :old] = was
     means, covariances = pools.wider(book.means, book.covariances, experts, outcomes)
     return fresh._replace(means=means.copy(), covariances=covariances.copy(), totals=book.totals.copy())
@@ -75,7 +77,7 @@ def added(sums, column, term, size):
 
 
 @compiled
-def learn(book, shares, drifts, kind, floor, forecasts, p, y, weight, late):
+def learn(book, shares, drifts, kind, floor, forecasts, short, p, y, weight, late):
     """What happened, after p was played on these forecasts; the loss of p."""
     own = mixing.paid(kind, p, y)
     totals, columns = book.totals, book.awake.size
@@ -93,6 +95,8 @@ def learn(book, shares, drifts, kind, floor, forecasts, p, y, weight, late):
             added(book.regret, j, weight * (own - theirs), weight * (own + theirs))
             slope, size = mixing.gain(kind, p, forecasts[j], y)
             added(book.gain, j, weight * slope, weight * size)
+            book.short[0, j] += weight * short[j]
+            book.short[1, j] += weight * mixing.shortfall(kind, p, forecasts[j], y, short[j])
             book.awake[j] += 1.0
     mixing.reweighed(book.log_w, shares, forecasts, change)
     phi = np.empty((book.means.shape[1], p.size))
