@@ -283,7 +283,9 @@ def test_comparisons_refuse_what_they_cannot_use() -> None:
 
 
 @pytest.mark.parametrize("kind", [bk.Confidence, bk.Betting])
-@pytest.mark.parametrize("ends", [(-1e308, 1e308), (0.0, 1.7e308), (0.0, 5e-324), (0.0, 1e-310), (1.0, 1.0), (0.0, math.nan), (-math.inf, 0.0)])
+@pytest.mark.parametrize(
+    "ends", [(-1e308, 1e308), (0.0, 1.7e308), (0.0, 5e-324), (0.0, 1e-310), (1.0, 1.0), (0.0, math.nan), (-math.inf, 0.0)]
+)
 def test_ranges_whose_places_are_no_numbers_are_refused(kind, ends) -> None:
     with pytest.raises(BadInput, match="low, high"):
         kind(*ends)

@@ -80,7 +80,7 @@ def test_forecasts_that_outgrow_the_first_of_them(method: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["sign-flip", "tangent"])
-@pytest.mark.parametrize("scale", [1e-320, 1e-207, 1e-100, 1e74])
+@pytest.mark.parametrize("scale", [1e-320, 1e-207, 1e-100, 1e29, 1e74])
 def test_matrices(strategy: str, scale: float) -> None:
     learner = bk.MatrixLearner(3, 2, radius=1.0, strategy=strategy)
     taken(learner, ((0, 1, scale), 0.5), ((1, 1, -scale), 0.25), ((0, 1, 1.0), 0.5), ((2, 0, scale), -1.0))

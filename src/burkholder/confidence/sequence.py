@@ -208,7 +208,9 @@ def checked_range(low: Any, high: Any) -> tuple[float, float]:
         raise BadInput("low, high", (low, high), "give finite numbers, low < high")
     low, high = float(low), float(high)
     if not max(abs(low), abs(high)) <= LARGEST or not high - low >= 1.0 / LARGEST:
-        raise BadInput("low, high", (low, high), f"give ends of at most {LARGEST:g}, and at least {1.0 / LARGEST:g} apart: rescale the values")
+        raise BadInput(
+            "low, high", (low, high), f"give ends of at most {LARGEST:g}, and at least {1.0 / LARGEST:g} apart: rescale the values"
+        )
     return low, high
 
 

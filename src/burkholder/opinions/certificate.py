@@ -75,7 +75,9 @@ def certify(book: Book, loss: str, names: tuple[str, ...], outcomes: int) -> Opi
     late, silent = int(totals[books.LATE]), int(totals[books.SILENT])
     notes = [
         f"made from the experts, and compared with like them: {', '.join(pools.NAMES)}",
-        f"a probability below {FLOOR:g} counts as {FLOOR:g}" if loss == "log" else "experts are judged by what they said, to the last digit",
+        f"a probability below {FLOOR:g} counts as {FLOOR:g}"
+        if loss == "log"
+        else "experts are judged by what they said, to the last digit",
     ]
     if silent:
         notes.append(f"every expert was asleep in {silent} rounds; all outcomes were called alike there")
