@@ -68,7 +68,7 @@ def update(state: MLPoly, x: np.ndarray, yhat: float, delta: float, own: float, 
         state.square[j] *= shrink * shrink
         rate = before if state.regret[j] > 0.0 else largest + r[j] * r[j]
         if rate + state.square[j] < LEAST:
-            # the unit rose so far that all squares before it vanished, and with them every R_j but for 1e-145 of a unit a round: as if it were 0
+            # the unit rose so far that all squares before it vanished, and with them every R_j but for 1e-145 of a unit: as if it were 0
             rate = largest + r[j] * r[j]
             state.totals[GROWTH] += VANISHED
         if r[j] != 0.0:
