@@ -77,7 +77,16 @@ def added(sums, column, term, size):
 
 
 @compiled
-def learn(book, shares, drifts, kind, floor, forecasts, short, p, y, weight, late):
+def shorten(book, kind, forecasts, short, p, y, weight):
+    """Enter what reading may have cost each expert in this round."""
+    for j in range(short.size):
+        if short[j] > 0.0:
+            book.short[0, j] += weight * short[j]
+            book.short[1, j] += weight * mixing.shortfall(kind, p, forecasts[j], y, short[j])
+
+
+@compiled
+def learn(book, shares, drifts, kind, floor, forecasts, p, y, weight, late):
     """What happened, after p was played on these forecasts; the loss of p."""
     own = mixing.paid(kind, p, y)
     totals, columns = book.totals, book.awake.size
@@ -95,8 +104,6 @@ def learn(book, shares, drifts, kind, floor, forecasts, short, p, y, weight, lat
             added(book.regret, j, weight * (own - theirs), weight * (own + theirs))
             slope, size = mixing.gain(kind, p, forecasts[j], y)
             added(book.gain, j, weight * slope, weight * size)
-            book.short[0, j] += weight * short[j]
-            book.short[1, j] += weight * mixing.shortfall(kind, p, forecasts[j], y, short[j])
             book.awake[j] += 1.0
     mixing.reweighed(book.log_w, shares, forecasts, change)
     phi = np.empty((book.means.shape[1], p.size))

@@ -100,7 +100,8 @@ class Probabilities(OnlineLearner):
                 place_of = pools.COUNT + everyone.index(one)
                 full[place_of], short[place_of] = memo[0][pools.COUNT + j], row.short[j]
         book = self._with(everyone, row.outcomes)
-        books.learn(book, books.SHARES, pools.DRIFTS, self._kind, FLOOR, full, short, memo[1], place, weight, late)
+        books.learn(book, books.SHARES, pools.DRIFTS, self._kind, FLOOR, full, memo[1], place, weight, late)
+        books.shorten(book, self._kind, full, short, memo[1], place, weight)
         self._book, self.names, self.outcomes = book, everyone, row.outcomes
 
     # --- many rows -----------------------------------------------------------------------------------------------
