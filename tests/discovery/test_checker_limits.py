@@ -112,7 +112,10 @@ def test_the_statement_is_made_from_the_problem(stated: dict[str, Any], words: s
     assert "C" in statement(stated) or stated["martingale"] == "orthogonal"
 
 
-LIMITED = {"martingale": "limited", "target": "x**24 - C*y**24", "statistic": {"x": "a", "y": "w"}, "variance": "w", "within": [], "peak": {}, "below": "1"}  # fmt: skip
+LIMITED = {
+    "martingale": "limited", "target": "x**24 - C*y**24", "statistic": {"x": "a", "y": "w"}, "variance": "w", "within": [], "peak": {},
+    "below": "1",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
