@@ -354,7 +354,7 @@ def test_tokens(tmp_path):
             (await http.put("/models/bad", content=b"rubbish", **sent(ADMIN))).status_code,
             (await http.put("/models/no-word", content=model, **sent(ADMIN))).status_code,
             (await http.put("/models/modèle", content=model, **sent(ADMIN))).status_code,
-            (await http.patch("/models/other", **sent(ADMIN))).headers["allow"],
+            sorted((await http.patch("/models/other", **sent(ADMIN))).headers["allow"].split(", ")),
             (await http.post("/models/other/predict", json=row, **sent(USER))).status_code,
             (await http.delete("/models/other", **sent(USER))).status_code,
             (await http.delete("/models/other", **sent(ADMIN))).status_code,
@@ -362,7 +362,7 @@ def test_tokens(tmp_path):
         ]
 
     found = run(tmp_path, work, tokens=Tokens(USER.encode(), ADMIN.encode()))
-    assert found == [401, 401, 200, 401, 200, 200, 401, 201, 422, 422, 422, "DELETE, PUT", 200, 401, 200, 404]
+    assert found == [401, 401, 200, 401, 200, 200, 401, 201, 422, 422, 422, ["DELETE", "PUT"], 200, 401, 200, 404]
 
 
 def test_without_an_admin_token_no_model_comes_from_outside(tmp_path):

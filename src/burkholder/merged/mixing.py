@@ -111,10 +111,16 @@ def alike(one: Any, other: Any) -> bool:
     return type(one) is type(other) and type(mine) is type(its) and repr(mine) == repr(its)
 
 
-def labels_of(targets: Any) -> np.ndarray:
-    """The labels themselves of what a learner's `_targets` gave: where it keeps several numbers a label, the first."""
+def given(targets: Any) -> np.ndarray:
+    """The labels as they were handed in, of what a learner's `_targets` gave: completion keeps ratings beside them on its own scale."""
     found = np.asarray(targets, dtype=float)
     return np.ascontiguousarray(found[:, 0]) if found.ndim == 2 else found
+
+
+def labels_of(targets: Any, loss: Any) -> np.ndarray:
+    """The same as the loss takes them: ±1 where it is one of odds, which ratings of two values are only on completion's scale."""
+    found = np.asarray(targets, dtype=float)
+    return np.ascontiguousarray(found[:, 1]) if found.ndim == 2 and loss.odds else given(found)
 
 
 class Behind(NamedTuple):
