@@ -170,17 +170,29 @@ def test_cancellation_is_survived(kind, attack, loss, options):
     assert run.mean_loss == pytest.approx(certificate.mean_loss, rel=1e-14, abs=0.0)
 
 
-def test_affine_regret_is_the_linearised_one_and_no_more():
-    """Recomputed from the stream; a thousandth more would be seen."""
+def test_squared_regret_is_known_to_the_last_digits():
+    """What curvature gives back makes the realised regret the true one, to mixtures as to affine combinations; a thousandth more would be seen."""
     rng = np.random.default_rng(8)
     y = rng.normal(size=400)
     x = 2.0 + y[:, None] + rng.normal(size=(400, 3))
     run = Experts("squared").run(x, y)
-    delta = 2.0 * (run.predictions - y)
+    paid = run.losses.sum()
+    for w, constant in (([0.2, 1.3, -0.9], 0.4), ([0.0, 0.0, 0.0], -1.0), ([0.25, 0.25, 0.5], 0.0)):
+        exact = paid - np.sum((x @ np.array(w) + constant - y) ** 2)
+        assert 0.0 <= run.certificate.affine(w, constant) - exact <= 1e-9 * paid
+    assert run.certificate.affine("0") == pytest.approx(run.certificate.realised("0"), rel=1e-12)
+    assert run.certificate.realised([0.2, 0.5, 0.3]) == pytest.approx(paid - np.sum((x @ [0.2, 0.5, 0.3] - y) ** 2), rel=1e-9)
+
+
+def test_without_curvature_it_is_the_linearised_one():
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=400)
+    x = 2.0 + y[:, None] + rng.normal(size=(400, 3))
+    run = Experts("absolute").run(x, y)
+    delta = np.sign(run.predictions - y)
     for w, constant in (([0.2, 1.3, -0.9], 0.4), ([0.0, 0.0, 0.0], -1.0), ([0.25, 0.25, 0.5], 0.0)):
         exact = math.fsum(delta * (run.predictions - x @ np.array(w) - constant))
         assert 0.0 <= run.certificate.affine(w, constant) - exact <= 1e-10 * math.fsum(np.abs(delta))
-    assert run.certificate.affine("0") == pytest.approx(run.certificate.realised("0"), rel=1e-12)
     shifted = next(line for line in run.certificate.others if line.name == "realised to a shifted mean")
     error = np.abs(x.mean(axis=1) - y).mean()
     third = np.full(3, 1 / 3)

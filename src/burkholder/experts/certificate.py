@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.experts import beside, regret, stream
+from burkholder.experts.curvature import Curved
 from burkholder.experts.dispatch import RULES, turned
 from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
@@ -31,6 +33,7 @@ class ExpertsCertificate(Certificate):
     promise: Any = field(default_factory=Nothing)
     hidden: float = 0.0  # what rounding may hide of any regret besides
     slopes: Any = None  # what affine combinations are judged by
+    curved: Curved | None = None  # what the loss gives back at one comparator
 
     def _over_names(self, w: Any) -> np.ndarray:
         full = np.zeros(len(self.names))
@@ -68,17 +71,31 @@ class ExpertsCertificate(Certificate):
     def _realised(self, whom: np.ndarray | None) -> float:
         if whom is None:
             return regret.worst(self.gains if self.alone is None else self.alone, self.met)
-        single = self.alone is not None and np.count_nonzero(whom) == 1
-        return regret.weighted(whom, self.alone if single else self.gains)  # type: ignore[arg-type]
+        if self.alone is not None and np.count_nonzero(whom) == 1:
+            return regret.weighted(whom, self.alone)
+        return above(regret.weighted(whom, self.gains), -self._back(whom))
+
+    def _back(self, whom: np.ndarray | None) -> float:
+        """What curvature gives back at one mixture; the worst of all is not known well enough to be given anything."""
+        if whom is None or self.curved is None:
+            return 0.0
+        return self.curved.back(whom / math.fsum(whom), 0.0, 0.0)
 
     def _competes(self, whom: np.ndarray | None) -> bool:
         return self.alone is None or whom is None or np.count_nonzero(whom) == 1
 
     def _corrected(self, whom: np.ndarray | None) -> float:
-        return self.promise.corrected(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+        return self._less(self.promise.corrected, whom)
 
     def _promised(self, whom: np.ndarray | None) -> float:
-        return self.promise.promised(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+        return self._less(self.promise.promised, whom)
+
+    def _less(self, promise: Callable[[Any], float], whom: np.ndarray | None) -> float:
+        """What is promised of the linearised regret, less what curvature gives back."""
+        if not self._competes(whom):
+            return math.inf
+        back = 0.0 if self.alone is not None else self._back(whom)
+        return above(promise(None if whom is None else whom / whom.sum()), -back)
 
     def affine(self, w: Any, constant: float = 0.0) -> float:
         """What this stream proves of the regret to Σw_jx_j + constant, for any numbers w_j: they need not be positive, nor sum to 1.
@@ -92,7 +109,10 @@ class ExpertsCertificate(Certificate):
             shift = math.nan
         if not (np.isfinite(full).all() and math.isfinite(shift)):
             raise BadInput("w" if math.isfinite(shift) else "constant", w if math.isfinite(shift) else constant, "give finite numbers")
-        return 0.0 if self.slopes is None else regret.affine(full, shift, self.slopes)
+        if self.slopes is None:
+            return 0.0
+        back = 0.0 if self.curved is None else self.curved.back(full, shift, float(1 - sum(map(Fraction, full.tolist()))))
+        return above(regret.affine(full, shift, self.slopes), -back)
 
     def per_expert(self) -> dict[str, float]:
         """`bound` against each expert alone."""
@@ -128,6 +148,7 @@ def certify(parts: Any, loss: Any, names: tuple[str, ...], limit: float) -> Expe
         promise=rule.promise(turned(state, first), gains if alone is None else alone) if names else Nothing(),
         hidden=regret.slack(loss, totals),
         slopes=regret.slopes(tally, loss, first) if names else None,
+        curved=Curved(tally.apart.copy(), 0.5 * loss.curvature(math.inf), first, totals[stream.ROUNDS]) if len(tally.apart) else None,
     )
     if not names:
         return certificate
@@ -184,7 +205,7 @@ def _others(certificate: ExpertsCertificate, paid: np.ndarray, more: beside.Besi
     shift = float(more.seen[beside.ERRORS] / more.seen[beside.SCORED]) if more.seen[beside.SCORED] else 0.0
     awake = certificate.met[:users]
     mean = awake / max(int(awake.sum()), 1)
-    moved = max(certificate.affine(mean, shift), certificate.affine(mean, -shift))
+    moved = max(regret.affine(np.append(mean, np.zeros(len(certificate.names) - users)), c, certificate.slopes) for c in (shift, -shift))
     whom = Comparators("the mean of the experts plus any constant", "size", shift)
     shown = moved if math.isfinite(moved) else None
     lines.append(Guarantee("realised to a shifted mean", "to the mean of all experts met, moved by any constant", shown, True, whom))

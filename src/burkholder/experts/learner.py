@@ -10,7 +10,7 @@ import numpy as np
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.experts import beside, methods, options, rows, schema, stream
+from burkholder.experts import beside, curvature, methods, options, rows, schema, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import Rule, grown
 from burkholder.experts.stream import LOOPS
@@ -109,7 +109,7 @@ class Experts(OnlineLearner):
         self.lanes = options.truth("lanes", lanes)
         self.names: tuple[str, ...] = ()
         self._beside = beside.start(self.outside, self.lanes, 1.0 if limit else 2.0)  # squared errors follow means: cut later
-        self._tally = stream.start(self._first)
+        self._tally = stream.start(self._first, self.loss.curvature(math.inf) > 0.0)
         self._state = rule.start(self._first, limit, **self.settings)
 
     # --- the rounds ------------------------------------------------------------------------------------------
@@ -131,6 +131,7 @@ class Experts(OnlineLearner):
         state, tally = grown(self._state, columns), grown(self._tally, columns)
         places = [stream.LOSS, stream.LOSS_CARRY, stream.LOSS_SIZE]  # asleep so far: it played ŷ
         tally.paid[:, columns - fresh :] = tally.totals[places][:, None]
+        tally = tally._replace(apart=curvature.grown(tally.apart, columns))
         more = grown(self._beside, beside.FIXED + min(len(names), beside.WIDE)) if self.lanes else self._beside
         return Parts(state, tally, more)
 

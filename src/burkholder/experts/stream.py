@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.experts import beside as lanes
+from burkholder.experts import curvature
 from burkholder.experts.beside import Beside
 from burkholder.experts.dispatch import PER_EXPERT, predict_among, update, update_together, weights
 from burkholder.experts.scale import centre
@@ -34,6 +35,7 @@ class Tally(NamedTuple):
     awake: np.ndarray  # (experts,): rounds awake
     gain: np.ndarray  # (3, experts): Σδ(ŷ−x_j), the linearised regret
     slope: np.ndarray  # (3, 2): Σδ and Σδŷ, for affine combinations
+    apart: np.ndarray  # (1, m, m) for a curved loss, see `curvature`
 
 
 PER_EXPERT[Tally] = ("paid", "awake", "gain")
@@ -58,9 +60,10 @@ class Costs(NamedTuple):
     paid: np.ndarray
 
 
-def start(columns: int = 0) -> Tally:
+def start(columns: int = 0, curved: bool = False) -> Tally:
     """The tally of no round, over so many experts."""
-    return Tally(np.zeros(13), np.zeros((3, columns)), np.zeros(columns), np.zeros((3, columns)), np.zeros((3, 2)))
+    sums = np.zeros((3, columns))
+    return Tally(np.zeros(13), sums, np.zeros(columns), sums.copy(), np.zeros((3, 2)), curvature.start(columns, curved))
 
 
 @register_jitable
@@ -126,6 +129,7 @@ def book(tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Cos
     for i, term in enumerate((delta, delta * round.yhat)):
         add(tally.slope[:, i], SUM, CARRY, term)
         tally.slope[SIZE, i] += abs(term)
+    curvature.book(tally.apart, full, round.yhat, weight)
     add(totals, LOSS, LOSS_CARRY, own)
     totals[LOSS_SIZE] += abs(own)
     add(totals, WEIGHT, WEIGHT_CARRY, weight)
