@@ -4,8 +4,8 @@ Hence Σc(ℓ(ŷ) − ℓ(q)) ≤ Σcδ(ŷ−q) − (κ/2)Σc(ŷ−q)², c the w
 expert asleep, ŷ − q = ⟨u, v⟩ for u = (−constant, 1−Σw, w_1, w_2, …), so that one matrix Σc·vvᵀ answers for all of them.
 
 It is subtracted, so it must not be too large. u = 2⁻⁵³: an entry is a plain sum of n terms, each good to 4u, and wrong by at most
-(n+8)u·Σ|terms| ≤ (n+8)u·sqrt(M_ii·M_kk); a quadratic form in m of them, computed, by (2m+8)u·(Σ|u_i|·sqrt(M_ii))² more, and u_i is good to 4u.
-A round whose numbers are too large for their squares is left out: what it gives back is not negative.
+(n+8)u·Σ|terms| ≤ (n+8)u·sqrt(M_ii·M_kk); a quadratic form in m of them, computed, by (2m+8)u·(Σ|u_i|·sqrt(M_ii))² more, and u_i is
+good to 4u. A round whose numbers are too large for their squares is left out: what it gives back is not negative.
 """
 
 from __future__ import annotations

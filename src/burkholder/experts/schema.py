@@ -36,7 +36,7 @@ from burkholder.learning.schema import (
 )
 
 _BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
-VERSION = 5  # of what `Experts.state_dict` writes
+VERSION = 6  # of what `Experts.state_dict` writes
 
 
 def _texts(value: Any) -> bool:
@@ -84,7 +84,7 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
     low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
     low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
-    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope")}
+    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope", "way", "way_slope")}
     booked["apart"] = like(curvature.start(columns, len(tally.apart) > 0))
     aside = described(more, beside.FIXED + min(named, beside.WIDE) if header["lanes"] else 0)
     aside["outside"] = steady(more.outside)
