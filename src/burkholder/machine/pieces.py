@@ -22,6 +22,7 @@ from numba.core.ir_utils import find_const, guard
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from burkholder.machine.bookkeeping import REPLACED, forget
+from burkholder.machine.lowering import SHORTER
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -155,6 +156,7 @@ _IN_LOOP: list[tuple[Any, str, Any]] = [
     (NativeLowering, "run_pass", _lowered_in_loop),
     (CPUCodeLibrary, "add_linking_library", _add_with_all_it_calls),
     *REPLACED,
+    *SHORTER,
 ]
 
 
