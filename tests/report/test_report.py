@@ -13,7 +13,7 @@ import pytest
 from scipy import optimize, sparse
 
 from burkholder import losses
-from burkholder.cli.session import Session
+from burkholder.cli.session import Asked, Session
 from burkholder.cli.telling import result
 from burkholder.report import Recorder, baselines, charts
 
@@ -39,12 +39,7 @@ def _session(
         data=str(data),
         name=str(data),
         reading={"intercept": True},
-        loss=loss,
-        learner=learner,
-        options=list(options),
-        radius=None,
-        passes=1,
-        predictions=None,
+        asked=Asked(loss, learner, options),
         quiet=True,
         recorder=recorder,
     )
@@ -123,12 +118,7 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
         data=watched.data,
         name="x",
         reading={"intercept": True},
-        loss=None,
-        learner="adagrad",
-        options=["radius=3"],
-        radius=None,
-        passes=1,
-        predictions=None,
+        asked=Asked(None, "adagrad", ["radius=3"]),
         quiet=True,
     )
     plain.run()

@@ -10,6 +10,7 @@ from typing import Any
 
 from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
+from burkholder.cli.session import Asked
 from burkholder.errors import BadInput, printable
 from burkholder.keyed import Keyed
 from burkholder.learning.factory import named_learner
@@ -51,19 +52,13 @@ def learned(
     key: str,
     reading: dict[str, Any],
     refused: dict[str, Any],
-    learner: str,
-    loss: str | None,
-    options: list[str],
+    asked: Asked,
     predictions: Path | None,
     save: Path | None,
     load: Path | None,
     details: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
-    """The whole command."""
-    from burkholder.cli.console import emit, say
-
+) -> tuple[dict[str, Any], str]:
+    """The whole command. What is told of it, for programs and for people."""
     if data is None:
         raise BadInput("data", None, "give a table with a column of keys")
     intercept = reading["intercept"]
@@ -71,13 +66,13 @@ def learned(
         if value:
             raise BadInput(f"--{name}", value, "it is not for keys: leave it out, or leave out --key")
     reading = {name: value for name, value in reading.items() if name not in ("intercept", "positive", "bits")}
-    keyed, before = _begun(key, learner, loss, options, intercept, load)
+    keyed, before = _begun(key, asked, intercept, load)
     began, rows = time.perf_counter(), with_keys(data, key, reading)
     written = Predictions(None if predictions is None else str(predictions))
     with written:
         while block := list(islice(rows, BLOCK)):
             if keyed is None:
-                keyed = _fresh(key, learner, "logistic" if _classes([y for _, y, _ in block]) else "squared", options, intercept)
+                keyed = _fresh(key, asked, "logistic" if _classes([y for _, y, _ in block]) else "squared", intercept)
             said = keyed.learn_many([x for x, _, _ in block], [y for _, y, _ in block], [weight for _, _, weight in block])
             if written.path is not None:
                 written.write(list(map(repr, said.tolist())))
@@ -90,29 +85,26 @@ def learned(
         run = {"reading": {**told, "drop": list(told["drop"]), "categorical": list(told["categorical"])}}
         store(keyed, str(save), {"run": {**run, "target": reading["target"], "weight": reading["weight"]}})
     found = _result(data, keyed, before, seconds)
-    if not quiet:
-        say(_text(found, keyed, details))
-    if json:
-        emit(found)
+    return found, _text(found, keyed, details)
 
 
-def _begun(key: str, learner: str, loss: str | None, options: list[str], intercept: bool | None, load: Path | None) -> tuple[Any, int]:
+def _begun(key: str, asked: Asked, intercept: bool | None, load: Path | None) -> tuple[Any, int]:
     """(the learner, rounds it had before), or None where the loss is still to be found out."""
     if load is not None:
         keyed, _ = load_with_extra(str(load))
         if not isinstance(keyed, Keyed) or keyed.key != key:
             raise BadInput("load", str(load), f"it holds no learner of keys called {key!r}")
         return keyed, keyed.rounds
-    return (None if loss is None else _fresh(key, learner, loss, options, intercept)), 0
+    return (None if asked.loss is None else _fresh(key, asked, asked.loss, intercept)), 0
 
 
-def _fresh(key: str, learner: str, loss: str, options: list[str], intercept: bool | None) -> Keyed:
+def _fresh(key: str, asked: Asked, loss: str, intercept: bool | None) -> Keyed:
     """A light Auto for every key unless something else is asked for."""
-    given = parsed(options)
+    given = parsed(list(asked.options))
     pooled = bool(given.pop("pooled", True))
-    if learner == "auto":
+    if asked.learner == "auto":
         given = {"effort": "light", **given}
-    return Keyed(named_learner(learner, loss, given, intercept is not False), key=key, pooled=pooled)
+    return Keyed(named_learner(asked.learner, loss, given, intercept is not False), key=key, pooled=pooled)
 
 
 def _classes(labels: list[Any]) -> bool:
