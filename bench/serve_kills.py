@@ -49,7 +49,7 @@ def nursery(folder: str, port: int, learner: str) -> None:
     sys.modules["burkholder.serve.server"].Store = Archiving  # type: ignore[attr-defined]
     make = bk.Auto(loss="logistic") if learner == "auto" else bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
     first = pack(make)
-    model = type("Warm", (), {"download": lambda self: first, "name": "warm"})()
+    model = type("Warm", (), {"file": lambda self: (first, []), "name": "warm"})()
     _warm(type("Warm", (), {"models": {"warm": model}})())  # type: ignore[arg-type]
     child = 0
     for _ in sys.stdin:
@@ -183,7 +183,7 @@ def _ready(port: int) -> None:
 def _checked(folder: str, clients: Clients) -> dict[str, Any]:
     from burkholder.serve.events import unsealed
     from burkholder.serve.journal import recovered
-    from burkholder.serve.service import Service
+    from burkholder.serve.service import KEYED, Service
     from burkholder.serve.store import Store
 
     store = Store(folder)
@@ -195,7 +195,7 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
     again = recovered(store)
     model = straight.models["default"]
     found = {id: over for (_, id), over in straight.fresh.items()}
-    learned = sum(len(over.prediction) if id.startswith("learn ") else 1 for id, over in found.items())
+    learned = sum(len(over.prediction) if id.startswith(KEYED) else 1 for id, over in found.items())
     waiting = {id: waiting.prediction for id, waiting in model.waiting.items()}
     told = {id: found[id].prediction if id in found else waiting.get(id) for id in clients.predicted}
     lost = sum(told[id] is None for id in told) + sum(id not in found for id in clients.labelled)
@@ -203,11 +203,11 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
         "rounds acknowledged": len(clients.labelled) + sum(map(len, clients.learned.values())),
         "requests sent again": clients.unsure,
         "groups": len(seqs),
-        "lost": lost + sum(f"learn {id}" not in found for id in clients.learned),
+        "lost": lost + sum(KEYED + id not in found for id in clients.learned),
         "learned twice": model.learner.rounds - learned,
         "labels that differ": sum(found[id].label != y for id, y in clients.labelled.items() if id in found),
         "predictions that differ": sum(told[id] != value for id, value in clients.predicted.items())
-        + sum(found[f"learn {id}"].prediction != value for id, value in clients.learned.items() if f"learn {id}" in found),
+        + sum(found[KEYED + id].prediction != value for id, value in clients.learned.items() if KEYED + id in found),
         "bits that differ": int(straight.snapshot().parts != again.snapshot().parts) + int(seqs != list(range(1, len(seqs) + 1))),
         "problems": clients.problems[:3],
     }

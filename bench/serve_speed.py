@@ -88,8 +88,14 @@ def load(url: str, seconds: int, what: str = "pairs", kind: str = "", connection
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
+def processor(process: subprocess.Popen[bytes]) -> float:
+    """Seconds of processor time a server took so far, with all its threads: other programs beside it do not count."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def speed(seconds: int = 8, turns: int = 3) -> None:
-    """Print requests a second and latencies of each server, medians over the turns."""
+    """Print requests a second, processor time of a request, and latencies of each server, medians over the turns."""
     servers = {
         "bare echo": (8701, started(8701, "-c", ECHO, "8701")),
         "served l2": (8702, served(8702, "l2")),
@@ -102,15 +108,18 @@ def speed(seconds: int = 8, turns: int = 3) -> None:
         for port, _ in servers.values():
             load(f"http://127.0.0.1:{port}", 1)
         for _ in range(turns):
-            for name, (port, _) in servers.items():
+            for name, (port, process) in servers.items():
+                before = processor(process)
                 found[name].append(load(f"http://127.0.0.1:{port}", seconds))
+                found[name][-1]["took"] = (processor(process) - before) / max(1, found[name][-1]["requests"])
         echo = statistics.median(one["requests"] / one["seconds"] for one in found["bare echo"])
         for name, all_of_it in found.items():
             rate = statistics.median(one["requests"] / one["seconds"] for one in all_of_it)
             p99 = statistics.median(one["p99"] for one in all_of_it)
             bad = sum(one["bad"] + one["errors"] for one in all_of_it)
             print(
-                f"{name:24} {rate:9,.0f} requests/s  {rate / echo:5.0%} of the echo  {rate / 2:8,.0f} pairs/s  p99 {p99} ms  {bad} bad",
+                f"{name:24} {rate:9,.0f} requests/s  {rate / echo:5.0%} of the echo  {rate / 2:8,.0f} pairs/s  p99 {p99} ms  "
+                f"{1e6 * statistics.median(one['took'] for one in all_of_it):5.0f} µs processor a request  {bad} bad",
                 flush=True,
             )
         batches(seconds)

@@ -12,10 +12,11 @@ from burkholder.errors import BadInput
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """ "did you mean 'radius'? ", with the nearest known name, or nothing where none is near.
 
-    >>> did_you_mean("raduis", ["radius", "rate"]), did_you_mean("x", ["radius"])
-    ("did you mean 'radius'? ", '')
+    >>> did_you_mean("raduis", ["radius", "rate"]), did_you_mean("X", ["x"]), did_you_mean("x", ["radius"])
+    ("did you mean 'radius'? ", "did you mean 'x'? ", '')
     """
-    near = difflib.get_close_matches(str(name), [str(other) for other in known], 1)
+    words = [str(other) for other in known]
+    near = [word for word in words if word.lower() == str(name).lower()][:1] or difflib.get_close_matches(str(name), words, 1)
     return f"did you mean '{near[0]}'? " if near else ""
 
 

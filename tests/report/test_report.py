@@ -36,12 +36,7 @@ def _session(
     )
     recorder = Recorder(str(folder / "report.html"))
     session = Session(
-        data=str(data),
-        name=str(data),
-        reading={"intercept": True},
-        asked=Asked(loss, learner, options),
-        quiet=True,
-        recorder=recorder,
+        data=str(data), name=str(data), reading={"intercept": True}, asked=Asked(loss, learner, options), quiet=True, recorder=recorder
     )
     session.run()
     recorder.write(session, result(session))
@@ -114,13 +109,7 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
     from burkholder.storage import pack
 
     watched, _ = _session(tmp_path)
-    plain = Session(
-        data=watched.data,
-        name="x",
-        reading={"intercept": True},
-        asked=Asked(None, "adagrad", ["radius=3"]),
-        quiet=True,
-    )
+    plain = Session(data=watched.data, name="x", reading={"intercept": True}, asked=Asked(None, "adagrad", ["radius=3"]), quiet=True)
     plain.run()
     assert pack(plain.learner) == pack(watched.learner)
 

@@ -80,6 +80,9 @@ def test_the_intercept_comes_first(tmp_path):
         ('"a b","c,d",y\n1,2,3\n', True, ["a b", "c,d", "y"]),
         ("\n\na\ty\n1\t2\n", True, ["a", "y"]),
         ("a;b;y\n1.5;2;3\n", True, ["a", "b", "y"]),
+        ("1,5;2,3;3,1\n2,5;1,3;0,1\n", False, ["1", "2", "3"]),
+        ("2024-01,2024-02\n1,2\n3,4\n", True, ["2024-01", "2024-02"]),
+        ('"a, net";"b, c, d";y\n1;2;3\n', True, ["a, net", "b, c, d", "y"]),
     ],
 )
 def test_header_and_delimiter_are_found(tmp_path, text, header, names):
@@ -105,7 +108,9 @@ def test_roles_of_columns(tmp_path):
     assert reader.features == 2  # its columns
 
 
-@pytest.mark.parametrize("token", ["", "NA", "nan", "NaN", "N/A", "null", "None", "?", "  "])
+@pytest.mark.parametrize(
+    "token", ["", "NA", "nan", "NaN", "N/A", "null", "None", "?", "  ", "#N/A", "<NA>", "\\N", "-", "--", ".", "–", "—"]
+)
 def test_missing_numbers_are_zero_with_a_flag(tmp_path, token):
     path = write(tmp_path, f"a,b,y\n1,2,3\n{token},5,6\n")
     assert list(read(path)) == [({"a": 1.0, "b": 2.0}, 3.0), ({"a?": 1.0, "b": 5.0}, 6.0)]

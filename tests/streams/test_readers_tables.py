@@ -17,6 +17,7 @@ from burkholder.errors import BadInput, BadLine
 from burkholder.learning import dates
 from burkholder.streams.readers.csv import _decimal
 from burkholder.streams.readers.dates import spelled
+from burkholder.streams.readers.reading import Reading
 
 pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 moment = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda when: when.replace(microsecond=0))
@@ -81,7 +82,11 @@ def test_every_form_gives_the_same_rows(tmp_path_factory: pytest.TempPathFactory
     assert np.allclose(framed.run(frame, y).predictions, listed.run(named, y).predictions, rtol=1e-9, atol=1e-9)
 
 
-@given(moment, st.sampled_from(["{:%Y-%m-%d %H:%M:%S}", "{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y/%m/%d %H:%M:%S}", "{:%d.%m.%Y %H:%M:%S+01:00}"]))
+FORMS = ["{:%Y-%m-%d %H:%M:%S}", "{:%Y-%m-%dT%H:%M:%SZ}", "{:%Y/%m/%d %H:%M:%S}", "{:%d.%m.%Y %H:%M:%S+01:00}", "{:%d %B %Y, %H:%M:%S}"]
+FORMS += ["{:%d-%b-%Y %H:%M:%S UTC}", "{:%b %d, %Y %I:%M:%S %p}", "{:%Y-%m-%d %I:%M:%S %p GMT}"]
+
+
+@given(moment, st.sampled_from(FORMS))
 def test_dates_in_text_are_those_of_the_calendar(when: datetime, form: str) -> None:
     when = max(when, datetime(1000, 1, 1))  # strftime does not fill up earlier years
     assert spelled(form.format(when)) == np.datetime64(when, "us")
@@ -89,11 +94,18 @@ def test_dates_in_text_are_those_of_the_calendar(when: datetime, form: str) -> N
     trend, words = dates.many(np.array([when], "datetime64[us]"), True)
     one = dates.named("w", when)
     assert trend[0] == one[0][1] and [f"w={dates.WORDS[word[0]]}" for word in words] == [name for name, _ in one[1:]]
+    assert spelled(f"{when.year:04}-{when.month:02}") == (
+        np.datetime64(when, "M").astype("datetime64[D]") if 1800 <= when.year < 2200 else None
+    )
     assert one[1][0] == f"w=hour {when.hour}" and one[2][0].endswith(f"{when:%A}") and one[3][0].endswith(f"{when:%B}")
 
 
 @pytest.mark.parametrize(
-    "word", ["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-01", "2024-01-32", "3/5/2024", "2024-01-01 24:00", "12", "1.5", ""]
+    "word",
+    [
+        *("2023-02-29", "1900-02-29", "2024-13-01", "2024-00-01", "2024-01-32", "3/5/2024", "2024-01-01 24:00", "12", "1.5", ""),
+        *("2024-13", "1234-05", "2024-3", "31 Feb 2024", "Mai 5, 2024", "5 Mar 24", "2024-01-01 13:30 pm", "May", "5-Mar-2024x", "May 5"),
+    ],
 )
 def test_what_is_no_date(word: str) -> None:
     assert spelled(word) is None
@@ -159,6 +171,54 @@ def test_json_lines_that_are_refused(tmp_path: Path, line: str) -> None:
     assert sum(batch.rows for batch in reader) == 5000 and reader.bad_lines == 1
 
 
+@pytest.mark.parametrize("word", ["", "NA", "n/a", "?", "null", "None", "#N/A"])
+@pytest.mark.parametrize("labels", ["needed", "optional"])
+@pytest.mark.parametrize("kinds", ["no yes", "no perhaps yes"])
+def test_a_missing_target_is_never_a_class(tmp_path: Path, word: str, labels: str, kinds: str) -> None:
+    """Of two classes or several, in every form: left out and counted, or kept without a label where that is asked for."""
+    words = [*kinds.split(), word, *kinds.split()]
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{k},{each}\n" for k, each in enumerate(words)))
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"a": k, "y": each}) + "\n" for k, each in enumerate(words)))
+    table = pyarrow.table({"a": list(range(len(words))), "y": words})
+    for form in (tmp_path / "t.csv", tmp_path / "t.jsonl", table):
+        reader = bk.open_reader(form, target="y", classes="any", labels=labels)
+        y = [label for batch in reader for label in batch.y.tolist()]
+        assert reader.class_names == kinds.split(), form
+        assert reader.unlabelled == (1 if labels == "needed" else 0), form
+        assert [label != label for label in y] == ([each == word for each in words] if labels == "optional" else [False] * (len(words) - 1))
+
+
+def test_a_class_may_be_called_minus(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n" + "1,+\n2,-\n-,+\n" * 5)
+    reader = bk.open_reader(tmp_path / "t.csv", target="y", classes="any")
+    batch = next(iter(reader))
+    assert reader.class_names == ["+", "-"] and batch.y.tolist() == [-1.0, 1.0, -1.0] * 5 and reader.unlabelled == 0
+    assert batch.indices.tolist() == [0, 0, 1] * 5  # a number, a number, a missing one
+
+
+def test_objects_in_json_are_columns_and_a_few_odd_words_do_not_change_what_a_column_is(tmp_path: Path) -> None:
+    rows = [{"user": {"age": k, "city": "Rome"}, "y": 1.0} for k in range(5)]
+    rows.append({"user": {"age": "-", "city": None}, "y": 2.0})
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = list(bk.read(tmp_path / "t.jsonl", target="y"))
+    assert read[1] == ({"user.age": 1.0, "user.city=Rome": 1.0}, 1.0) and read[5] == ({"user.age?": 1.0, "user.city?": 1.0}, 2.0)
+    with open(tmp_path / "t.jsonl", "a") as more:
+        more.write('{"user": {"age": "old"}, "y": 1.0}\n')
+    with pytest.raises(BadLine, match=r"line 7: text 'old' in the numeric column 'user\.age'"):
+        list(bk.read(tmp_path / "t.jsonl", target="y"))
+
+
+def test_a_model_looks_at_its_own_keys_alone(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"user": {"age": k % 3}, "y": float(k)}) + "\n" for k in range(9)))
+    reader = bk.open_reader(tmp_path / "t.jsonl", target="y")
+    list(reader)
+    reading = Reading.of(reader)
+    assert reading is not None
+    (tmp_path / "new.jsonl").write_text('{"user": {"age": 1}}\n' * 5000 + '{"user": {"age": 2}, "more": 1}\n')
+    assert sum(batch.rows for batch in bk.open_reader(tmp_path / "new.jsonl", reading=reading, labels="ignored")) == 5001
+    assert [part.tolist() for part in reading.row({"user": {"age": 2.0}})] == [[0], [2.0]]
+
+
 def test_an_arrow_stream_from_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     sink = io.BytesIO()
     table = pyarrow.table({"a": [1.0, 2.0], "y": [3.0, 4.0]})
@@ -219,6 +279,9 @@ DOCUMENTS = {
     "array": (b'[{"a": 1, "y": 2}, {"a": 2, "y": 3}]', "jq -c"),
     "spread": (b'[\n  {"a": 1, "y": 2}\n]\n', "jq -c"),
     "object": (b'{\n  "a": [1, 2]\n}\n', "jq -c"),
+    "zip": (b"PK\x03\x04\x14\x00\x00\x00t.csv", "unzip -p"),
+    "database": (b"SQLite format 3\x00", "sqlite3 -csv"),
+    "pickle": (b"\x80\x04\x95a|b", "to_parquet"),
 }
 
 

@@ -34,6 +34,7 @@ from burkholder.losses import Logistic, derivative, value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log, sigmoid
 from burkholder.machine.memory import place
+from burkholder.machine.prefetch import prefetch, prefetch_rows
 from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
 Rows = tuple[Any, Any, Any]  # CSR: indptr, indices, values
@@ -195,6 +196,11 @@ def run_many(plans, states, works, loss, starts, order, indptr, indices, values,
     for k in range(starts.shape[0] - 1):
         state = state_of(states, k)
         for i in range(starts[k], starts[k + 1]):
+            later = prefetch_rows(order, i, indptr, indices, values)
+            prefetch(y, later)
+            prefetch(weight, later)
+            prefetch(yhat, later)
+            prefetch(losses, later)
             one_round(plan, state, work, loss, ends, ids, numbers, labels, weights, out, paid, rows[i], learning)
     if plan.mixing == MIX_LOG:
         logarithms(out)

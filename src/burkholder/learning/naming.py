@@ -6,6 +6,7 @@ A number is the feature of its own name; text is the indicator `name=text`; a mi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -25,6 +26,21 @@ def missing(name: object) -> str:
     'size?'
     """
     return f"{name}?"
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with objects in objects as columns of their own.
+
+    >>> flat({"load": 2.5, "user": {"age": 3, "home": {"city": "Rome"}}})
+    {'load': 2.5, 'user.age': 3, 'user.home.city': 'Rome'}
+    """
+    if not any(isinstance(value, dict) for value in row.values()):
+        return dict(row)
+    out: dict[str, Any] = {}
+    for key, value in row.items():
+        inner = {f"{key}.{name}": field for name, field in flat(value).items()} if isinstance(value, dict) else {key: value}
+        out.update(inner)
+    return out
 
 
 def is_missing(value: Any) -> bool:

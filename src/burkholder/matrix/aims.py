@@ -26,9 +26,9 @@ class Aim(NamedTuple):
     odds: bool
 
     @property
-    def tempers(self) -> int:
-        """How often every bias is offered: as it is, and sharpened where the best answer is a median."""
-        return 1 if self.odds or self.loss.degree == 2 else 2
+    def median(self) -> bool:
+        """Whether the best answer is one."""
+        return not self.odds and self.loss.degree != 2
 
 
 def aim(loss: Any) -> Aim:

@@ -4,7 +4,8 @@ Labels lie in [−1, 1]. With p = μ + b_row + b_column and e = y − p, each of
 n its count including this rating; f = 0 averages for ever, larger f forgets. The four answers are experts
 for Huber-root (slopes at most 2), so none of them has to be chosen. For log-odds p is μ's log-odds plus offsets, e = y − tanh(p/2), and
 offsets move 2/(1−m²) times as far, m the mean label: so much p takes for tanh(p/2) to move by one where nothing is known. Where the best
-answer is a median, each answer is offered sharpened, too.
+answer is a median, each answer is offered sharpened, too, and so are offsets learned in log-odds: a median of ±1 is a question of which
+of the two is likelier, and log-odds know better than means where one of them is rare.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from burkholder.matrix import aims
 
 FORGETTING = (0.0, 0.02, 0.05, 0.1)
 PRIOR_COUNT = 3.0
+CAUTIOUS = 10.0  # the same for a second set of log-odds: a rare label says less of them than the slope of tanh has it
 RETURN = 0.1  # what forgets returns to 0
 
 SHARPER = 8.0
 FARTHEST = 20.0  # log-odds an error of one moves: classes rarer than 3 % count as that rare
-_slope, _expected, SURE = aims.slope, aims.expected, aims.SURE
+_slope, SURE = aims.slope, aims.SURE
 _predict_experts, _update_experts = huber_root.predict, huber_root.update
 
 
@@ -32,17 +34,19 @@ class Bias(NamedTuple):
     """Changes in place; `offset` and `counts` are per node (rows and columns share one numbering)."""
 
     mean: NDArray[np.float64]  # running sum of labels, and how many
-    offset: NDArray[np.float64]  # (capacity, speeds)
+    offset: NDArray[np.float64]  # (capacity, columns): the speeds for labels, for log-odds, or for both
     counts: NDArray[np.int64]
-    speed: NDArray[np.float64]
+    speed: NDArray[np.float64]  # of each column, and the count it starts from
+    prior: NDArray[np.float64]
     experts: huber_root.HuberRoot
 
 
-def start(tempers: int = 1) -> Bias:
-    """No rating seen yet."""
-    speeds = np.array(FORGETTING)
-    experts = huber_root.start(tempers * len(speeds), aims.SLOPE)
-    return Bias(np.zeros(2), np.zeros((0, len(speeds))), np.zeros(0, np.int64), speeds, experts)
+def start(odds: bool = False, median: bool = False) -> Bias:
+    """No rating seen yet: columns of labels, of log-odds, or of both where the best answer is a median."""
+    priors = (() if odds else (PRIOR_COUNT,)) + ((PRIOR_COUNT, CAUTIOUS) if odds or median else ())
+    speed, prior = np.tile(FORGETTING, len(priors)), np.repeat(priors, len(FORGETTING))
+    experts = huber_root.start(len(speed) + (len(FORGETTING) if median else 0), aims.SLOPE)
+    return Bias(np.zeros(2), np.zeros((0, len(speed))), np.zeros(0, np.int64), speed, prior, experts)
 
 
 def with_nodes(bias: Bias, nodes: int) -> Bias:
@@ -52,17 +56,33 @@ def with_nodes(bias: Bias, nodes: int) -> Bias:
         return bias
     extra = max(nodes, 2 * capacity, 16) - capacity
     return bias._replace(
-        offset=np.concatenate([bias.offset, np.zeros((extra, len(bias.speed)))]),
+        offset=np.concatenate([bias.offset, np.zeros((extra, bias.offset.shape[1]))]),
         counts=np.concatenate([bias.counts, np.zeros(extra, np.int64)]),
     )
 
 
-@compiled
-def level(bias, aim):
-    """What is expected where nothing is known of row and column."""
-    if aim.odds:
+@uncounted
+def level(bias, odds):
+    """What is expected where nothing is known of row and column, as log-odds or as a label."""
+    if odds:
         return np.log((bias.mean[1] + bias.mean[0] + 1.0) / (bias.mean[1] - bias.mean[0] + 1.0))
     return bias.mean[0] / bias.mean[1] if bias.mean[1] > 0.0 else 0.0
+
+
+@uncounted
+def learns_odds(bias, aim, f):
+    """Whether column f holds log-odds: all do, or those behind as many of labels as are offered sharpened too."""
+    return aim.odds or f >= bias.experts.log_w.shape[2] - bias.speed.size > 0
+
+
+@uncounted
+def known(bias, odds, f, i, j):
+    """The level and the offsets in column f; a node of index −1 is unknown and adds nothing."""
+    total = level(bias, odds)
+    for node in (i, j):
+        if node >= 0:
+            total += bias.offset[node, f]
+    return total
 
 
 @uncounted
@@ -73,14 +93,19 @@ def unit(mean):
 
 @compiled
 def advice(bias, aim, i, j):
-    """The predictions at (i, j), kept within what is possible; a node of index −1 is unknown and adds nothing."""
-    speeds, most = bias.speed.size, SURE if aim.odds else 1.0
-    x = np.full(bias.experts.log_w.shape[2], level(bias, aim))
-    for f in range(x.size):
-        for node in (i, j):
-            if node >= 0:
-                x[f] += bias.offset[node, f % speeds]
-        x[f] = min(max(x[f] * (1.0 if f < speeds else SHARPER), -most), most)
+    """The predictions at (i, j), kept within what is possible: of every column, and those of labels sharpened at the end."""
+    columns = bias.speed.size
+    x = np.empty(bias.experts.log_w.shape[2])
+    for f in range(columns):
+        p = known(bias, learns_odds(bias, aim, f), f, i, j)
+        if aim.odds:
+            x[f] = min(max(p, -SURE), SURE)
+        elif learns_odds(bias, aim, f):
+            x[f] = np.tanh(0.5 * SHARPER * p)
+        else:
+            x[f] = min(max(p, -1.0), 1.0)
+            if x.size > columns:
+                x[columns + f] = min(max(SHARPER * p, -1.0), 1.0)
     return x
 
 
@@ -96,14 +121,16 @@ def update(bias, aim, i, j, y):
     x = advice(bias, aim, i, j)
     yhat = _predict_experts(bias.experts, x)
     _update_experts(bias.experts, x, yhat, _slope(aim, yhat, y))
-    mean = level(bias, aim)
-    far, back = (unit(mean), RETURN) if aim.odds else (1.0, 0.0)
     bias.counts[i] += 1
     bias.counts[j] += 1
     for f in range(bias.speed.size):
-        error, leak = y - _expected(aim, mean + bias.offset[i, f] + bias.offset[j, f]), back * bias.speed[f]
+        odds, speed = learns_odds(bias, aim, f), bias.speed[f]
+        guess = known(bias, odds, f, i, j)
+        error, far, leak = y - guess, 1.0, 0.0
+        if odds:
+            error, far, leak = y - np.tanh(0.5 * guess), unit(level(bias, True)), RETURN * speed
         for node in (i, j):
-            step = max(bias.speed[f], 1.0 / (bias.counts[node] + PRIOR_COUNT)) * error
+            step = max(speed, 1.0 / (bias.counts[node] + bias.prior[f])) * error
             bias.offset[node, f] += far * (step - leak * bias.offset[node, f])
     bias.mean[0] += y
     bias.mean[1] += 1.0

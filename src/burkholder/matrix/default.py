@@ -34,7 +34,7 @@ class BiasTangentBet:
         self.most = FAST_STEPS if fast else DEPTH
         self.probes = FAST_PROBES if fast else 0
         self.graph = graph.empty()
-        self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(self.aim.tempers), bet.start()
+        self.scalars, self.bias, self.log_wealth = tangent.start(), bias.start(self.aim.odds, self.aim.median), bet.start()
         self.factors = factors.start()
         self.workspace = Workspace()
 

@@ -39,7 +39,7 @@ from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.rules import MIXTURE_RATES
 
-VERSION = 4  # of what both learners' `state_dict` write
+VERSION = 5  # of what both learners' `state_dict` write
 _PLAYS = {"max_pending": limit, "issued": whole, "pending": lambda value: type(value) is list}
 _RULE = {
     "rate": lambda value: text(value) or positive(value),
@@ -209,7 +209,7 @@ def _totals(size: int) -> Array:
 
 def _check_default(aim: aims.Aim, arrays: Arrays, sides: np.ndarray) -> None:
     """Bias model, tangent direction and bet."""
-    fresh, nodes = bias.start(aim.tempers), len(sides)
+    fresh, nodes = bias.start(aim.odds, aim.median), len(sides)
     low, high = np.full(tangent.SCALARS, -LARGEST), np.full(tangent.SCALARS, LARGEST)
     low[[tangent.RATE, tangent.CEILING]] = 1e-300, tangent.LIPSCHITZ**2
     high[tangent.RATE] = tangent.CAP
@@ -223,9 +223,10 @@ def _check_default(aim: aims.Aim, arrays: Arrays, sides: np.ndarray) -> None:
         "scalars": Array((tangent.SCALARS,), low=low, high=high, infinite=nodes == 0),
         "log_wealth": Array((bet.MULTIPLIERS,)),
         "bias.mean": Array((2,), low=[-LARGEST, 0.0]),
-        "bias.offset": Array(("offsets", len(fresh.speed))),
+        "bias.offset": Array(("offsets", fresh.offset.shape[1])),
         "bias.counts": count(("offsets",)),
         "bias.speed": steady(fresh.speed),
+        "bias.prior": steady(fresh.prior),
         "experts.known": Array((), "|b1"),
         "factors.row": Array(("ratings",), "<i8", low=0, high=nodes - 1),
         "factors.column": Array(("ratings",), "<i8", low=0, high=nodes - 1),

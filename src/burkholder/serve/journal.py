@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import msgspec
 
 from burkholder.serve.answers import Answer, Refused, refusal
 from burkholder.serve.events import Event, Group, sealed, unsealed
@@ -23,6 +26,7 @@ MANY = 16 * FRESH  # the same while a log is replayed: nobody waits for an answe
 FADING = 9  # tenths of what is usual that are left after a group that was smaller
 Report = Callable[..., None]
 Done = Callable[[Answer], None]
+Stop = Callable[[Exception], None]
 
 
 class Entry(NamedTuple):
@@ -61,10 +65,10 @@ class Clock:
 def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
     """The service as the store has it: the last snapshot, and every group written since."""
     service = Service(store.find)
-    service.restore(store.snapshot())
     events = 0
     gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
     try:
+        service.restore(store.snapshot())
         for seq, body in store.log(service.position):
             if seq != service.position + 1:
                 raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
@@ -76,6 +80,9 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
                 store.write(rows, None)
                 service.stored(rows)
                 progress(events)
+    except (msgspec.MsgspecError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise StoreFailed(f"the store is damaged after group {service.position} ({reason}): put back a copy of its folder") from None
     finally:
         gc.enable()
     return service
@@ -84,12 +91,12 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
 class Journal:
     """The one writer. `submit` belongs to the loop's thread, as applying does; writing has a thread of its own."""
 
-    def __init__(self, store: Store, service: Service, rhythm: Rhythm, report: Report) -> None:
-        self.store, self.service, self.rhythm, self.report = store, service, rhythm, report
+    def __init__(self, store: Store, service: Service, rhythm: Rhythm, report: Report, stop: Stop) -> None:
+        self.store, self.service, self.rhythm, self.report, self.stop = store, service, rhythm, report, stop
         self.clock = Clock(service.moment)
         self.waiting = self.bytes = 0  # events not answered yet, and the size of their bodies
-        self.since = [0, 0]  # events and bytes written since the last snapshot
         self.failed: str | None = None  # why the last write failed
+        self.broken = False  # a group is applied in part, or not at all: only a restart can tell what the log makes
         self._open: list[Entry] = []
         self._duty: Duty | None = None  # for the writer to take along
         self._busy = False  # it has been handed a duty, and not yet come back
@@ -121,19 +128,31 @@ class Journal:
     def _written(self, group: Group, entries: list[Entry], duty: Duty | None) -> None:
         """A group is on disk: apply and answer."""
         self.failed = None
-        for entry, answer in zip(entries, self.service.apply(group, [entry.request for entry in entries])):
+        for entry, answer in zip(entries, self._applied(group, entries)):
             entry.done(answer)
-        size = sum(len(event.body) for event in group.events)
-        self._release(len(entries), size)
-        self.since = [self.since[0] + len(entries), self.since[1] + size]
+        self._release(entries)
+        if self.broken:
+            return
         if duty is not None:
             self._busy = False
             self.service.stored(duty.rows)
             if duty.snapshot is not None:
-                self.since = [0, 0]
+                self.service.since = [0, 0]
         while self.service.faults:
             self.report("fault", what=self.service.faults.pop())
         self._tidy()
+
+    def _applied(self, group: Group, entries: list[Entry]) -> list[Answer]:
+        """The answers to a group; where the disk cannot be read, it stays in the log until the next start applies it."""
+        if not self.broken:
+            try:
+                return self.service.apply(group, [entry.request for entry in entries])
+            except StoreFailed as error:
+                self.broken = True
+                self.report("store failed", reason=str(error))
+                self.stop(error)
+        answer = refusal(Refused(503, "store", "cannot be read", "it is in the log, and done when the service starts again: ask then"))
+        return [answer] * len(entries)
 
     def _lost(self, entries: list[Entry], reason: str, duty: Duty | None) -> None:
         """A group could not be written: nothing of it is applied."""
@@ -145,17 +164,18 @@ class Journal:
         answer = refusal(Refused(503, "store", reason, "nothing was done: make room on the disk and send it again"))
         for entry in entries:
             entry.done(answer)
-        self._release(len(entries), sum(len(entry.event.body) for entry in entries))
+        self._release(entries)
 
-    def _release(self, events: int, size: int) -> None:
-        self.waiting -= events
-        self.bytes -= size
+    def _release(self, entries: list[Entry]) -> None:
+        self.waiting -= len(entries)
+        self.bytes -= sum(len(entry.event.body) for entry in entries)
 
     def _tidy(self) -> None:
         """Hand to the writer what should not grow in memory, or in the log, any further."""
         if self._busy:
             return
-        due = self.since[0] >= self.rhythm.events or self.since[1] >= self.rhythm.bytes
+        events, size = self.service.since
+        due = events >= self.rhythm.events or size >= self.rhythm.bytes
         if not due and len(self.service.fresh) < FRESH:
             return
         start = time.perf_counter()
@@ -173,6 +193,8 @@ class Journal:
             self._some.notify()
         await self._drained.wait()
         self._thread.join()
+        if self.broken:
+            return  # what is in memory is not what the log makes
         try:
             self.store.write(self.service.finished(), self.service.snapshot())
         except StoreFailed as error:

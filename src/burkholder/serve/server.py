@@ -23,7 +23,7 @@ from burkholder.serve.events import BYTES, JSON, Event
 from burkholder.serve.guard import Tokens, check_host
 from burkholder.serve.journal import Journal, Rhythm, recovered
 from burkholder.serve.limits import Limits
-from burkholder.serve.model import servable
+from burkholder.serve.model import downloaded, servable
 from burkholder.serve.service import Service
 from burkholder.serve.store import Store
 
@@ -77,18 +77,22 @@ class Running:
     async def _begin(self) -> None:
         try:
             service = await asyncio.to_thread(recovered, self.store, lambda events: logs.say("replaying", events=events))
-            journal = Journal(self.store, service, self.settings.rhythm, logs.say)
+            journal = Journal(self.store, service, self.settings.rhythm, logs.say, self._fail)
             await self._first(journal)
             await asyncio.to_thread(_warm, service)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
         except Exception as error:
-            self.failure = error
-            os.kill(os.getpid(), signal.SIGTERM)
+            self._fail(error)
             return
         self.front.open(journal)
         logs.say("ready", position=service.position, models=list(service.models))
         await self._keep_time(journal)
+
+    def _fail(self, error: Exception) -> None:
+        """Stop, and say why."""
+        self.failure = error
+        os.kill(os.getpid(), signal.SIGTERM)
 
     async def _first(self, journal: Journal) -> None:
         """The first model, if the store has none; a store that has one goes on with its own."""
@@ -98,6 +102,8 @@ class Running:
                 raise BadInput("store", settings.store, f"its model was made from {known.origin!r}; start it without a model, or elsewhere")
             return
         if settings.model is None:
+            if not journal.service.models and not settings.tokens.admin:
+                raise BadInput("store", settings.store, "it holds no model yet: start it with a saved model, or with --loss")
             return
         answer = await journal.submit(Event("create", DEFAULT, BYTES, settings.model, f"\n{settings.origin}"))
         if answer.status != 201:
@@ -107,7 +113,10 @@ class Running:
         """Once a second: look for the page, and forget what was waited for long enough."""
         while True:
             await asyncio.sleep(1.0)
-            self.front.watch.look(journal)
+            try:
+                self.front.watch.look(journal)
+            except Exception as error:  # a certificate that fails keeps nobody from being forgotten
+                logs.say("fault", what=f"page: {type(error).__name__}: {error}")
             before = journal.clock.now() - self.settings.forget_after
             models = journal.service.models.values()
             if any(next(iter(model.waiting.values())).moment < before for model in models if model.waiting):
@@ -118,7 +127,7 @@ def _warm(service: Service) -> None:
     """Compile what rounds need before the first one comes: they are played on copies, which are thrown away."""
     for model in service.models.values():
         for row in ({"warm": 1.0}, [1.0]):
-            copy = servable(model.download(), model.name)
+            copy = servable(downloaded(*model.file()), model.name)
             try:
                 copy.reveal(copy.play(row).id, 1.0)
                 copy.learn_many([row, row], [1.0, 1.0])
@@ -131,6 +140,13 @@ class _Server(uvicorn.Server):
 
     def capture_signals(self) -> Any:
         return nullcontext()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once a second
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                connection.look(now)  # type: ignore[union-attr]
+        return await super().on_tick(counter)
 
 
 def http_server(running: Running) -> _Server:

@@ -63,6 +63,12 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
     source = None
     if format not in ("parquet", "npz"):
         source = Source(path)
+        if format in (None, "csv", "jsonl"):
+            try:
+                detect.refuse(source.start(), source.name)
+            except BaseException:
+                source.close()
+                raise
         if format is None:
             format = detect.by_content(source.start())
     given = {key: option for key, option in options.items() if (option is not None and option != ()) or key == "classes"}
@@ -82,8 +88,6 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
                 raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
-        if source is not None and format in ("csv", "jsonl"):
-            detect.refuse(source.start(), source.name)
         return kind(path if source is None or format in ("parquet", "npz") else source, **given)
     except BaseException:
         if source is not None:
@@ -120,23 +124,28 @@ def read(path: Any, target: str | int | None = None, format: str | None = None, 
         raise BadInput("options", options, "rows carry their names, and no constant, by themselves")
     if options.get("positive") is None:
         options.setdefault("classes", "words")
-    reader = open_reader(path, format, target=target, **options)
+    for x, y, _ in rows_of(open_reader(path, format, target=target, **options)):
+        yield x, y
+
+
+def rows_of(reader: Any) -> Iterator[tuple[Any, Any, float]]:
+    """What `read` gives, and each row's weight, of a reader that was opened."""
     named = isinstance(reader, (CsvReader, TableReader))
     if named:
         reader.named = True
     reader.all_classes = True
     for batch in reader:
-        indptr, y = batch.indptr.tolist(), batch.y.tolist()
+        indptr, y, weight = batch.indptr.tolist(), batch.y.tolist(), batch.weight.tolist()
         if reader.classes == MANY:
             y = [None if place != place else reader.class_names[int(place)] for place in y]
         if named:
             names, values = list(reader.names(batch)), batch.values.tolist()
             for row, (start, stop) in enumerate(pairwise(indptr)):
-                yield dict(zip(names[start:stop], values[start:stop])), y[row]
+                yield dict(zip(names[start:stop], values[start:stop])), y[row], weight[row]
         else:
             indices, kept = batch.indices.copy(), batch.values.copy()
             for row, (start, stop) in enumerate(pairwise(indptr)):
-                yield (indices[start:stop], kept[start:stop]), y[row]
+                yield (indices[start:stop], kept[start:stop]), y[row], weight[row]
 
 
 __all__ = ["Batch", "Reader", "batches", "feature_index", "open_reader", "read"]

@@ -23,7 +23,9 @@ from burkholder.suggestions import did_you_mean
 DROPPED, NUMERIC, CATEGORICAL, TARGET, CLASS, WEIGHTS, DATE, WORD = range(8)
 FEATURES = (NUMERIC, CATEGORICAL, DATE)
 ROLES = ("dropped", "number", "category", "target", "class", "weight", "date", "classes")  # in words, by their numbers above
-MISSING = ("", "?", "na", "nan", "n/a", "null", "none")  # fields that say there is no value, in any case of letters
+MISSING = ("", "?", "na", "nan", "n/a", "null", "none", "#n/a", "<na>", "\\n")  # fields that say there is no value, in any case of letters
+DASHES = ("-", "--", ".", "–", "—")  # these too, where a number or a date should stand; a class may well be called "-"
+NO_NUMBER = (*MISSING, *DASHES)
 TRUTHS = ("false", "true")  # 0 and 1, in any case of letters, in a column that holds nothing else
 USUAL_TARGETS = ("target", "label", "y", "class")
 LABELS = ("needed", "optional", "ignored")  # rows without a label: left out, kept with y = NaN; or no target is looked for
@@ -108,7 +110,7 @@ class Plan:
         for name in USUAL_TARGETS:
             if name in self.names:
                 return name
-        raise BadInput("target", None, f"say which column of {self.file} to predict. Columns: {self._listed()}")
+        raise BadInput("target", None, f"say which column of {self.file} to predict; -1 is the last. Columns: {self._listed()}")
 
     def _listed(self) -> str:
         shown = ", ".join(self.names[:40])

@@ -68,9 +68,10 @@ class CsvReader(TextReader):
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
         seen = self._survey(sample)
         head, body = seen[:, 0, 2] > 0, _mostly(seen[:, 1], 2)
+        months = (seen[:, 0, 4] > 0) & ~_mostly(seen[:, 1], 4) & ~body
         if header is None:
-            # Words over a column of numbers, or nothing but words, are names.
-            self.header = bool((head & ~body).any() or head.all())
+            # Words or dates over a column of numbers, or nothing but words, are names.
+            self.header = bool((head & ~body).any() or months.any() or head.all())
         else:
             self.header = header
         names = first if self.header else [str(place + 1) for place in range(len(first))]
@@ -264,8 +265,16 @@ def _decimal(sample: str, delimiter: str, usual: str = ".") -> str:
 
 
 def _delimiter(sample: str) -> str:
-    """The usual delimiter that is most frequent in the first line."""
-    line = next((line for line in sample.splitlines() if line.strip()), "")
+    """The usual delimiter that is most frequent in the first line, quoted fields left out; commas inside numbers are none.
+
+    >>> _delimiter("1,5;2,3;3,1\\n"), _delimiter('"a, b, c";d\\n'), _delimiter("a,b;c,d\\n")
+    (';', ';', ',')
+    """
+    line = re.sub(r'"[^"]*"', "", next((line for line in sample.splitlines() if line.strip()), ""))
+    for mark in "\t;|":
+        fields = line.split(mark)
+        if len(fields) > 1 and all("," not in field or re.fullmatch(r"\s*[+-]?\d+,\d+\s*", field) for field in fields):
+            return mark
     counts = {mark: line.count(mark) for mark in ",\t;|"}
     best = max(counts, key=lambda mark: counts[mark])
     return best if counts[best] else (" " if " " in line.strip() else ",")

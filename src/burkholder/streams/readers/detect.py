@@ -33,6 +33,18 @@ _VW = re.compile(rb"[^|,]*\|")
 _DOCUMENT = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*\{|[\[{]\s*$)")
 
 
+_BINARY = {  # files of other kinds, by how they begin
+    b"PK\x03\x04": ("a zip archive", "unpack it (unzip -p FILE | burkholder learn -), or save a workbook as CSV"),
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook", "save it as CSV"),
+    b"SQLite format 3": ("a database of SQLite", "write the table as CSV (sqlite3 -csv -header FILE 'select * from TABLE')"),
+    b"\x89HDF": ("an HDF5 file", "write the table as Parquet (pandas' to_parquet)"),
+    b"\x80\x04": ("a pickle", "write the table as Parquet (pandas' to_parquet)"),
+    b"\x80\x05": ("a pickle", "write the table as Parquet (pandas' to_parquet)"),
+    b"ORC": ("an ORC file", "write the table as Parquet"),
+    b"Obj\x01": ("an Avro file", "write the table as Parquet"),
+}
+
+
 def check(format: str) -> str:
     """The format, or an error that names the known ones."""
     if format not in FORMATS:
@@ -60,6 +72,10 @@ def refuse(start: bytes, name: str) -> None:
     """Text that begins like this is a table only after it was written anew: say how."""
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadInput("path", name, "its text is UTF-16: write it as UTF-8 (iconv -f utf-16 -t utf-8 FILE)")
+    zipped = b".npy" in start[:120] or name.lower().endswith(".npz")  # arrays of numpy are zipped too
+    for magic, (what, remedy) in _BINARY.items():
+        if start.startswith(magic) and not (zipped and what == "a zip archive"):
+            raise BadInput("path", name, f"it is {what}: {remedy}")
     if _DOCUMENT.match(start.splitlines()[0] if start.strip() else b""):
         raise BadInput(
             "path", name, "it is one JSON document: write one object a line (jq -c '.[]' FILE, or pandas' to_json with lines=True)"

@@ -1,4 +1,7 @@
-"""JSON lines: one object a line, whose keys are the columns of a table; a key that is not there is a missing value."""
+"""JSON lines: one object a line, whose keys are the columns of a table; a key that is not there is a missing value.
+
+Objects in objects are columns of their own: `{"user": {"age": 3}}` is the column `user.age`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning.naming import is_missing
+from burkholder.learning.naming import flat, is_missing
 from burkholder.streams.readers.batch import Batch
-from burkholder.streams.readers.columns import MISSING
+from burkholder.streams.readers.columns import NO_NUMBER
 from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.packed import Damaged
 from burkholder.streams.readers.source import Source
@@ -38,11 +41,11 @@ class JsonReader(TableReader):
         names = list(dict.fromkeys([*(reading.columns if reading else ()), *(key for row in rows for key in row)]))
         if not names:
             raise BadInput("path", self.name, self._nothing())
-        seen = {name: [row[name] for row in rows if not is_missing(row.get(name))] for name in names}
-        words = {name for name, values in seen.items() if any(isinstance(value, str) for value in values)}
-        moments = {name for name in words if seen[name] and all(isinstance(v, str) and spelled(v) is not None for v in seen[name])}
+        seen = {name: [value for row in rows if not _absent(value := row.get(name))] for name in names}
+        words = {name for name, values in seen.items() if _mostly_words(values)}
+        moments = {name for name in words if all(isinstance(v, str) and spelled(v) is not None for v in seen[name])}
         truths = [name for name, values in seen.items() if values and all(isinstance(value, bool) for value in values)]
-        self._known = set(names)
+        self._known = None if reading is not None else set(names)  # a model looks at its own columns alone
         texts = [name for name in names if name in words - moments]
         self._settle(names, texts, [name for name in names if name in moments], truths=truths, **columns)
 
@@ -85,9 +88,12 @@ class JsonReader(TableReader):
             return None
         try:
             row = json.loads(line)
-            if isinstance(row, dict) and not any(isinstance(value, (dict, list)) for value in row.values()):
+            row = flat(row) if isinstance(row, dict) else [row]
+            lists = [key for key, value in row.items() if isinstance(value, list)] if isinstance(row, dict) else []
+            if isinstance(row, dict) and not lists:
                 return row
-            reason = "this is not one flat JSON object, of words, numbers, true, false and null"
+            where = f"{lists[0]!r} holds a list: give its values keys of their own, or leave it out" if lists else "it holds no key"
+            reason = f"this is not one JSON object of words, numbers, true, false and null ({where})"
         except (ValueError, RecursionError) as error:
             reason = f"this is not JSON ({error})"
         self.note(self._line, reason)
@@ -96,19 +102,26 @@ class JsonReader(TableReader):
     def _batches(self) -> Iterator[Batch]:
         group = self._first
         while group:
-            for line, row in [pair for pair in group if not self._known.issuperset(pair[1])]:
-                strange = next(key for key in row if key not in self._known)
-                self.note(line, f"the key {strange!r} was in none of the first rows")
-                group = [pair for pair in group if pair[0] != line]
+            if self._known is not None:
+                group = [pair for pair in group if self._familiar(*pair, self._known)]
             fields = {name: [row.get(name) for _, row in group] for name in self.plan.names}
             yield self._converted(fields, np.array([line for line, _ in group], dtype=np.int64))
             group = next(self._chunks, [])
+
+    def _familiar(self, line: int, row: dict[str, Any], known: set[str]) -> bool:
+        strange = next((key for key in row if key not in known), None)
+        if strange is not None:
+            self.note(
+                line,
+                f"the key {strange!r} was in none of the first rows, which say what the columns are: put null there, or skip bad lines",
+            )
+        return strange is None
 
     # --- columns -----------------------------------------------------------------------------------------------
     def _numbers(self, field: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         numbers, bad = np.full(len(field), np.nan), np.zeros(len(field), dtype=bool)
         for row, value in enumerate(field):
-            if is_missing(value) or (isinstance(value, str) and value.strip().lower() in MISSING):
+            if _absent(value):
                 continue
             try:
                 numbers[row] = float(value)
@@ -125,7 +138,7 @@ class JsonReader(TableReader):
 
     def _moments(self, field: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         found = [spelled(value) if isinstance(value, str) else None for value in field]
-        bad = [moment is None and not (is_missing(value) or str(value).strip().lower() in MISSING) for moment, value in zip(found, field)]
+        bad = [moment is None and not _absent(value) for moment, value in zip(found, field)]
         timed = [moment is not None and np.datetime_data(moment)[0] != "D" for moment in found]
         moments = np.array([np.datetime64("NaT") if moment is None else moment for moment in found], dtype="datetime64[us]")
         return moments, np.array(timed, dtype=bool), np.array(bad, dtype=bool)
@@ -135,6 +148,16 @@ class JsonReader(TableReader):
 
     def close(self) -> None:
         self.source.close()
+
+
+def _absent(value: Any) -> bool:
+    """Whether there is no value, where a number or a date should stand."""
+    return value.strip().lower() in NO_NUMBER if isinstance(value, str) else is_missing(value)
+
+
+def _mostly_words(values: list[Any]) -> bool:
+    words = sum(isinstance(value, str) for value in values)
+    return words > 0 and 2 * words >= len(values)
 
 
 def _word(value: Any) -> str:

@@ -27,6 +27,7 @@ MOST_FEATURES = 2**31 - 3  # indices are 32-bit, one place is kept for the const
     BAD_CLASS,
 ) = range(1, 18)
 
+_REMEDY = "leave missing fields empty, skip bad lines, name the column as categorical, or drop it"
 _WORDS = {
     BAD_LABEL: "the label {token} is not a finite number",
     BAD_FEATURE: "{token} is not a feature written id:value",
@@ -38,11 +39,11 @@ _WORDS = {
     NO_BAR: "there is no '|' between the label and the features",
     NO_LABEL: "there is no label (a word that touches the '|' is a tag)",
     BAD_COUNT: "{fields} fields where there are {columns} columns",
-    BAD_NUMBER: "text {token} in the numeric column '{column}'; name the column as categorical, or drop it",
+    BAD_NUMBER: "text {token} in the numeric column '{column}'; {remedy}",
     BAD_TARGET: "the target '{column}' is {token}, not a finite number; for classes given as words name the positive one",
     NO_TARGET: "the target '{column}' is missing",
     BAD_WEIGHT: "the weight '{column}' is {token}, not a number ≥ 0",
-    BAD_DATE: "{token} in the column of dates '{column}' is none; name the column as categorical, or drop it",
+    BAD_DATE: "{token} in the column of dates '{column}' is none; {remedy}",
     BAD_CLASS: "{token} is a third class of the target '{column}'; say multiclass, or positive to set one class against all others",
     BAD_QUOTE: "text after the closing quote in column '{column}'",
 }
@@ -51,6 +52,6 @@ _WORDS = {
 def describe(reason: int, token: str, column: str = "", fields: int = 0, columns: int = 0) -> str:
     """The reason, with the offending text and its column."""
     shown = repr(token if len(token) <= 40 else token[:37] + "...")
-    told = _WORDS[reason].format(token=shown, column=column, fields=fields, columns=columns)
+    told = _WORDS[reason].format(token=shown, column=column, remedy=_REMEDY, fields=fields, columns=columns)
     comma = reason in (BAD_NUMBER, BAD_TARGET, BAD_WEIGHT) and _COMMA.fullmatch(token)
     return told + ("; for decimal commas say decimal = ','" if comma else "")

@@ -27,7 +27,9 @@ ODD = {  # words that were meant as something else: what they look like, and wha
         re.compile(r"[$€£¥]\s?\d[\d.,' ]*|\d[\d.,' ]*\s?[$€£¥%]|\d{1,3}([.,' ]\d{3})+([.,]\d+)?"),
         "write plain numbers to have them read as numbers",
     ),
-    "dates": (re.compile(r"\d{1,2}/\d{1,2}/(\d{4}|\d{2}).*"), "write the year first to have them read as dates"),
+    "dates": (re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([ ,T].*)?"), "write the year first to have them read as dates"),
+    "time stamps": (re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?"), "store dates, or write 2024-03-05 13:30, to have them read as dates"),
+    "numbers": (re.compile(r"[+-]?\d*\.?\d+([eE][+-]?\d+)?"), "store numbers (in JSON: without quotes) to have them read as numbers"),
 }
 
 
@@ -96,7 +98,7 @@ class Reader:
         words = self._words(batch)
         if words is not None:
             self.classes = MANY
-            return batch._replace(y=np.where(absent, np.nan, [self._place(word) for word in words]))
+            return batch._replace(y=np.array([np.nan if gone else self._place(word) for word, gone in zip(words, absent)]))
         if self.classes in (None, "any") and batch.rows and not absent.all():
             found = batch.y[~absent]
             two = bool(np.isin(found, (-1.0, 1.0)).all() or np.isin(found, (0.0, 1.0)).all())
@@ -185,13 +187,14 @@ def settled(
     """
     if reading is not None:
         return reading.plan(reader.name, names, reader.labels)
+    words = set(texts)
     if not dates:
         texts, moments = [*texts, *moments], []
     columns.setdefault("target", None)
     make = partial(Plan, reader.name, names, texts, dates=moments, labels=reader.labels, **columns)
     plan = make(positive=positive)
     asked = {plan.names[plan.find("categorical", name)] for name in columns.get("categorical", ())}
-    reader.remarks = _remarks(plan, set(texts) - asked, sampled)
+    reader.remarks = _remarks(plan, words - asked, sampled)
     target = plan.names[plan.target] if plan.target >= 0 else None
     # where numbers are wanted, the first word is refused, with its line
     if positive is not None or target is None or reader.classes is False or not (reader.classes == MANY or target in texts):

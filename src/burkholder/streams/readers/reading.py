@@ -15,7 +15,7 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.learning import dates, naming
 from burkholder.learning.schema import all_of, check_header, maybe, one_of, text, truth
-from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, FEATURES, MISSING, ROLES, TARGET, TRUTHS, WEIGHTS, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, DROPPED, FEATURES, NO_NUMBER, ROLES, TARGET, TRUTHS, WEIGHTS, Plan
 from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.hashing import code
 from burkholder.suggestions import did_you_mean
@@ -124,7 +124,7 @@ class Reading(NamedTuple):
             told = ", ".join(self.columns[:20])
             raise BadInput("x", type(x).__name__, f"this model learned from a table: give a dict from column to value. Columns: {told}")
         fields: dict[str, Any] = {}
-        for key, value in x.items():
+        for key, value in naming.flat(x).items():
             name, field = self._field(key, value)
             if isinstance(field, _Feature):
                 fields.setdefault(name, []).append(field)
@@ -167,7 +167,7 @@ class Reading(NamedTuple):
         """The number, None where there is none."""
         if isinstance(value, str):
             value = value.strip(" \t\r")
-            if value.lower() in MISSING:
+            if value.lower() in NO_NUMBER:
                 value = None
             elif value.lower() in TRUTHS:
                 value = TRUTHS.index(value.lower())
@@ -190,7 +190,7 @@ class Reading(NamedTuple):
         if isinstance(value, list):  # the features themselves, as `read` names them
             return value
         if isinstance(value, str):
-            value = None if value.strip().lower() in MISSING else spelled(value) or value
+            value = None if value.strip().lower() in NO_NUMBER else spelled(value) or value
         if naming.is_missing(value):
             return [(None, 1.0)]
         if not dates.is_moment(value):

@@ -7,7 +7,7 @@ import numpy as np
 from burkholder.learning.dates import EPOCH, FIRST_DAY, FIRST_MONTH, YEAR
 from burkholder.machine.compiling import compiled, register_jitable
 from burkholder.streams.readers.batch import DOUBTFUL, LABEL, LARGEST, UNLABELLED, VALUE, WEIGHT, closed, doubt, opened, refuse
-from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, MISSING, NUMERIC, TARGET, WORD
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DASHES, DATE, DROPPED, MISSING, NUMERIC, TARGET, WORD
 from burkholder.streams.readers.dates import NO_DATE, moment
 from burkholder.streams.readers.digits import everywhere, next_of
 from burkholder.streams.readers.hashing import code_of
@@ -19,12 +19,23 @@ PLACES = float(1 << 26)  # a target's word is told by where it stands: startÂ·2Â
 # The words above, letters lowered, as base-256 numbers.
 _INFINITY = np.frombuffer(b"infinity", dtype=np.uint8).copy()
 _TRUE, _FALSE = (int.from_bytes(word, "big") for word in (b"true", b"false"))
-_MISSING_CODES = np.array([int.from_bytes(word.encode(), "big") for word in MISSING])
+_MISSING_CODES, _DASH_CODES = (np.array([int.from_bytes(word.encode(), "big") for word in words]) for words in (MISSING, DASHES))
 
 
 @register_jitable
 def missing(text, start, stop):
     """Whether the field says that there is no value."""
+    return _one_of(text, start, stop, _MISSING_CODES)
+
+
+@register_jitable
+def no_number(text, start, stop):
+    """Whether the field says that there is no value, where a number or a date should stand."""
+    return _one_of(text, start, stop, _MISSING_CODES) or _one_of(text, start, stop, _DASH_CODES)
+
+
+@register_jitable
+def _one_of(text, start, stop, words):
     if stop - start > 4:
         return False
     word = np.int64(0)
@@ -32,7 +43,7 @@ def missing(text, start, stop):
         c = np.int64(text[at])
         word = 256 * word + (c + 32 if 65 <= c <= 90 else c)
     found = False
-    for known in _MISSING_CODES:
+    for known in words:
         found = found or word == known
     return found
 
@@ -191,7 +202,7 @@ def survey(text, start, stop, delimiter, comma, starts, stops, seen):
         if found == seen.shape[0]:
             for column in range(found):
                 a, b = starts[column], stops[column]
-                if missing(text, a, b):
+                if no_number(text, a, b):
                     seen[column, later, 0] += 1
                 elif with_comma(text, a, b) and not comma:
                     seen[column, later, 3] += 1
@@ -300,25 +311,21 @@ def parse(
                             values[nnz] = 1.0
                     nnz += 1
                     continue
-                if not missing(text, a, b):
+                if not no_number(text, a, b):
                     reason = BAD_DATE
                 index = count + slot[column]
                 indices[nnz] = index + offset
                 values[nnz] = 1.0
             elif kind[column] == WORD:
                 if missing(text, a, b):
-                    reason = NO_TARGET
+                    reason = 0 if keep else NO_TARGET
                 else:
                     y[rows] = a * PLACES + (b - a)
-                if reason and keep:
-                    reason = 0
                 continue
             elif kind[column] == CLASS:
                 if missing(text, a, b):
-                    reason = NO_TARGET
-                    if keep:
-                        reason = 0
-                        continue
+                    reason = 0 if keep else NO_TARGET
+                    continue
                 same = b - a == positive.size
                 for at in range(min(b - a, positive.size)):
                     same = same and text[a + at] == positive[at]
@@ -331,7 +338,7 @@ def parse(
                 continue
             else:
                 number, status = understood(text, a, b, comma)
-                absent = status == NOT_A_NUMBER and missing(text, a, b)
+                absent = status == NOT_A_NUMBER and no_number(text, a, b)
                 refused = status == NOT_A_NUMBER or abs(number) == np.inf
                 if kind[column] == NUMERIC:
                     if status == NOT_A_NUMBER and truth(text, a, b) >= 0:

@@ -10,7 +10,7 @@ import numpy as np
 from burkholder.learning import dates
 from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import Batch
-from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, FEATURES, NUMERIC, WEIGHTS, WORD, Plan
+from burkholder.streams.readers.columns import CATEGORICAL, CLASS, DATE, DROPPED, FEATURES, MISSING, NUMERIC, WEIGHTS, WORD, Plan
 from burkholder.streams.readers.hashing import codes
 from burkholder.streams.readers.problems import BAD_CLASS, BAD_DATE, BAD_NUMBER, BAD_TARGET, BAD_WEIGHT, describe
 from burkholder.streams.readers.reader import Reader, settled
@@ -75,6 +75,7 @@ class TableReader(Reader):
             slot, place = int(plan.slot[column]), int(at.get(column, 0))
             if kind in (CLASS, WORD):
                 which, words = self._coded(field)
+                words = ["" if word.lower() in MISSING else word for word in words]
                 spelled = [words[k] for k in which.tolist()]
                 y = np.array([np.nan if not word else 1.0 if kind == WORD or word == plan.positive else -1.0 for word in spelled])
                 if plan.negative:
