@@ -103,13 +103,14 @@ def _expressed(lower: Any, kind: Any, expression: Any) -> Any:
 def _place(lower: Any, array: Any, index: Any) -> Any:
     """The address of an element; None for anything but numbers at whole places."""
     kind, at = lower.typeof(array.name), lower.typeof(index.name)
-    kinds = list(at.types) if isinstance(at, types.BaseTuple) else [at]
+    several = isinstance(at, types.BaseTuple)
+    kinds = list(at) if several else [at]
     if type(kind) is not types.Array or kind.layout not in "CA" or lower.context.enable_boundscheck or len(kinds) != kind.ndim:
         return None
     if not isinstance(kind.dtype, (types.Number, types.Boolean)) or not all(isinstance(one, types.Integer) for one in kinds):
         return None
     builder, whole, places = lower.builder, lower.loadvar(array.name), lower.loadvar(index.name)
-    parts = [builder.extract_value(places, k) for k in range(len(kinds))] if isinstance(at, types.BaseTuple) else [places]
+    parts = [builder.extract_value(places, k) for k in range(len(kinds))] if several else [places]
     where: Any = None
     for axis, (one, part) in enumerate(zip(kinds, parts)):
         step = lower.context.cast(builder, part, one, types.intp if one.signed else types.uintp)

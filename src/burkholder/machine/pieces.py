@@ -47,7 +47,7 @@ class _Unfinished(JITCodeLibrary):
 
 
 def _add_with_all_it_calls(loop: Any, library: Any) -> None:
-    """Pieces are linked where their loop is finished, each of them once, however many call it."""
+    """Pieces are linked where their loop is finished, each of them once, however many call it; so are those of a user's own loop."""
     waiting = [library]
     while waiting:
         part = waiting.pop()
@@ -152,12 +152,7 @@ class _Known(FunctionPass):
         return True
 
 
-_IN_LOOP: list[tuple[Any, str, Any]] = [
-    (NativeLowering, "run_pass", _lowered_in_loop),
-    (CPUCodeLibrary, "add_linking_library", _add_with_all_it_calls),
-    *REPLACED,
-    *SHORTER,
-]
+_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED, *SHORTER]
 
 
 class _LoopCompiler(Compiler):
@@ -194,6 +189,9 @@ def inlined(function: F) -> F:
     It takes numbers, vectors and places, creates no arrays and raises nothing.
     """
     return _registered(function, _PIECE)
+
+
+CPUCodeLibrary.add_linking_library = _add_with_all_it_calls  # type: ignore[method-assign]
 
 
 def register_jitable(function: Any = None, **options: Any) -> Any:
