@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-ROWS, COLUMNS, OUTPUT = "Rows", "Columns of a table", "Output"
+ROWS, COLUMNS = "Rows", "Columns of a table"
 
 
 def learn(
