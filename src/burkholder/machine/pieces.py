@@ -191,7 +191,8 @@ def inlined(function: F) -> F:
     return _registered(function, _PIECE)
 
 
-CPUCodeLibrary.add_linking_library = _add_with_all_it_calls  # type: ignore[method-assign]
+if not PLAIN:
+    CPUCodeLibrary.add_linking_library = _add_with_all_it_calls  # type: ignore[method-assign]
 
 
 def register_jitable(function: Any = None, **options: Any) -> Any:
