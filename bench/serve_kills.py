@@ -75,7 +75,7 @@ class Clients:
         self.labelled: dict[str, int] = {}
         self.learned: dict[str, list[float]] = {}
         self.problems: list[str] = []
-        self.unsure = 0
+        self.unsure = self.answers = 0
         self.threads = [threading.Thread(target=self._play, args=(f"c{k}", random.Random(seed + k))) for k in range(threads)]
         for thread in self.threads:
             thread.start()
@@ -95,6 +95,7 @@ class Clients:
                     if answer.status != 200:
                         self.problems.append(f"{answer.status} {data[:100]!r}")
                     self.unsure += sent > 1
+                    self.answers += 1
                     return json.loads(data)
             except (OSError, http.client.HTTPException):
                 self._own.way = None
@@ -130,6 +131,12 @@ class Clients:
         answer = self._asked(path, items[0] if len(items) == 1 else items, {})
         return [] if answer is None else answer if type(answer) is list else [answer]
 
+    def some(self, count: int) -> None:
+        """Wait for so many answers more, on however slow a machine."""
+        until = self.answers + count
+        while self.answers < until:
+            time.sleep(0.001)
+
     def stop(self) -> None:
         """Let every thread finish what it has begun."""
         self.running = False
@@ -156,7 +163,8 @@ def kills(count: int, learner: str = "l2", threads: int = 4, seed: int = 0) -> d
             clients = clients or Clients(port, threads, seed)
             if killed == count:
                 break
-            time.sleep(rng.expovariate(1 / 0.4))  # at any moment, also while it is still replaying
+            clients.some(0 if rng.random() < 0.3 else rng.randrange(1, 60))
+            time.sleep(rng.expovariate(1 / 0.05))  # at any moment, also before the first answer of this life
             os.kill(child, signal.SIGKILL)
             killed += 1
         time.sleep(0.3)

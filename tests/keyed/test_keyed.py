@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,18 @@ def test_what_a_key_loses_before_its_first_label_is_told() -> None:
         assert Fraction(0) < paid <= told.realised([0.0]) <= told.corrected([0.0]) <= told.bound([0.0])
     cost, lost = (next(line for line in told.others if line.name == name).value for name in ("cost of aggregating", "lost to it"))
     assert cost >= lost >= float(paid)
+
+
+@pytest.mark.parametrize("make", [lambda: bk.Learner("adagrad", loss="logistic", radius=5.0), lambda: bk.Auto("logistic", effort="light")])
+def test_the_same_in_log_odds(make: Any) -> None:
+    shops = bk.Keyed(make())
+    for t in range(60):
+        shops.update((f"old {t % 3}", [1.0]), 1)
+    paid = []
+    for t in range(4):
+        paid.append(math.log1p(math.exp(shops.predict(("new", [1.0])))))  # the label is -1
+        shops.update(("new", [1.0]), -1)
+        told = shops.certificate("new")
+        assert told.cumulative_loss == pytest.approx(math.fsum(paid), rel=1e-9)
+        assert math.fsum(paid) - (t + 1) * math.log(2.0) <= told.realised([0.0]) <= told.corrected([0.0])
+    assert paid[0] > 1.0 > math.log(2.0)

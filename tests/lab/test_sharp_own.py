@@ -191,6 +191,14 @@ def test_discover_sends_what_is_no_polynomial_to_sharp() -> None:
         Problem("third", "dyadic", "abs(x)**3 - C*s**2", statistic={"x": "e*d", "s": "d**2"})
 
 
+def test_discover_takes_an_inequality_as_sharp_does() -> None:
+    from burkholder import discover
+
+    assert discover(Inequality(SQUARE, "general", "x**2", "C*s")).exact == 1
+    with pytest.raises(BadInput, match=r"bk\.sharp"):
+        discover(Inequality(SQUARE, "rademacher", "abs(x)**3", "C*s**1.5"))
+
+
 def test_the_command_line_checks_both_ends(tmp_path) -> None:
     from typer.testing import CliRunner
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import pytest
 
@@ -81,6 +82,18 @@ def test_killed_it_goes_on_where_it_was_and_stopped_it_exits_with_0(tmp_path):
     assert empty.returncode == 1 and "it holds no model yet" in empty.stderr and "Traceback" not in empty.stderr
     wrong = subprocess.run(command(tmp_path / "s", "--loss", "hinge"), capture_output=True, text=True)
     assert wrong.returncode == 1 and "its model was made from" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+@pytest.mark.skipif(find_spec("granian") is None, reason="granian is not installed")
+def test_granian_may_speak_http(tmp_path):
+    options = ("--loss", "logistic", "--learner", "square-function", "--option", "geometry=l2", "--server", "granian")
+    with process(tmp_path / "s", *options) as (running, _), client() as asked:
+        asked.label(asked.predict([1.0, 2.0], id="a").id, 1)
+        assert asked.certificate()["rounds"] == 1
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(20) == 0
+    wrong = subprocess.run(command(tmp_path / "s", "--server", "apache"), capture_output=True, text=True)
+    assert wrong.returncode == 1 and "uvicorn and granian" in wrong.stderr
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser here")

@@ -77,7 +77,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):
     """Everything the label changes, except the statistics of the features."""
     scalars = state.scalars
     regression = plan.kinds[0] != LOGISTIC
-    if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
+    leaving = scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1
+    if leaving:
         full.retire(plan, state)
     if scalars[FULL_ON] == 1.0:
         full.reach(plan, state, work, m)
@@ -95,6 +96,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):
     betting.steepen(plan, state, work)
     width.keep(plan, state, work)
     passes.learn(plan, state, work, m)
+    if leaving:
+        full.hand_over(plan, state, work)
     aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burkholder.checker import Poly, number, parse, statement, verify
+from burkholder.checker import Poly, number, parse
 from burkholder.discovery.monomials import written
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
+from burkholder.limited import part, statement, verify
 
 if TYPE_CHECKING:
     from burkholder.functions.base import BurkholderFunction
@@ -115,6 +116,7 @@ class Found:
     def function(self) -> FoundFunction:
         """U; for a smooth norm, where U = V, there is no unknown polynomial and this is zero."""
         u = sum((parse(m) * number(Fraction(c)) for m, c in self.certificate.data["U"].items()), Poly())
+        u = part(u, "a", 0)  # with limited steps the terms with a are slope and curvature
         if not self.problem.below:
             return FoundFunction(u, self.problem.state)
         return FoundFunction(u, self.problem.state, parse(self.problem.below), self.problem.power)

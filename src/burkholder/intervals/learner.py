@@ -29,7 +29,7 @@ class Intervals(Banded):
     model          what the intervals are put around. None: a point forecast of our own, learned from the features. Text or a whole
                    number: the row's feature of that name, or at that place, is the forecast. Else anything with predict
                    (scikit-learn, river, ours) or a function of the row; a model that can learn row by row does, unless
-                   learns=False
+                   learns=False; where it has no answer (None, NaN, not fitted yet) the last label stands in
     max_pending    how many plays may wait for their labels
 
     Rows are vectors, sparse rows or dicts, as everywhere. Both ends depend on the row, follow drift, and lie as far from the

@@ -23,7 +23,8 @@ from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
 
 FRESH = 512  # rounds that are over, kept in memory before they go to the store
 MANY = 16 * FRESH  # the same while a log is replayed: nobody waits for an answer meanwhile
-FADING = 9  # tenths of what is usual that are left after a group that was smaller
+FADING = 9  # tenths of what was on its way at once that are still reckoned with when there is less
+SHARES = 2  # of what is on its way: one is written and applied while the other comes
 Report = Callable[..., None]
 Done = Callable[[Answer], None]
 Stop = Callable[[Exception], None]
@@ -47,7 +48,7 @@ class Duty(NamedTuple):
 class Rhythm(NamedTuple):
     """How often what is done."""
 
-    commit: float = 0.005  # seconds from the start of a write to that of the next, unless all who usually come are there before
+    commit: float = 0.005  # seconds from the start of a write to that of the next, unless half of what is on its way is there before
     events: int = 100_000  # between two snapshots
     bytes: int = 64 << 20  # of log between two snapshots
 
@@ -101,7 +102,7 @@ class Journal:
         self._duty: Duty | None = None  # for the writer to take along
         self._busy = False  # it has been handed a duty, and not yet come back
         self._seq = service.position
-        self._usual = 1  # events of a group lately
+        self._flight = self._enough = 1  # events that were on their way at once lately; with how many open a group begins
         self._loop = asyncio.get_running_loop()
         self._some = threading.Condition()
         self._stopping = False
@@ -122,7 +123,7 @@ class Journal:
         self.bytes += len(event.body)
         with self._some:
             self._open.append(Entry(event, request, done))
-            if len(self._open) in (1, self._usual):
+            if len(self._open) in (1, self._enough):
                 self._some.notify()
 
     def _written(self, group: Group, entries: list[Entry], duty: Duty | None) -> None:
@@ -211,9 +212,10 @@ class Journal:
                     break
                 early = began + self.rhythm.commit - time.monotonic()
                 if early > 0.0:
-                    self._some.wait_for(lambda: self._stopping or len(self._open) >= self._usual, early)
+                    self._some.wait_for(lambda: self._stopping or len(self._open) >= self._enough, early)
                 entries, self._open = self._open, []
-                began, self._usual = time.monotonic(), max(len(entries), FADING * self._usual // 10)
+                began, self._flight = time.monotonic(), max(self.waiting, FADING * self._flight // 10)
+                self._enough = -(-self._flight // SHARES)
                 duty, self._duty = self._duty, None
             group = Group(self.clock.now(), [entry.event for entry in entries])
             try:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from burkholder.errors import BadInput
+from burkholder.errors import BadInput, MissingExtra
 from burkholder.serve import logs
 from burkholder.serve.app import DEFAULT, Front, application
 from burkholder.serve.direct import direct
@@ -28,6 +28,7 @@ from burkholder.serve.service import Service
 from burkholder.serve.store import Store
 
 SWITCH = 0.0005  # seconds a thread keeps the interpreter while the writer waits for it
+GRACE = 10  # seconds for requests that are half here when the service is asked to stop
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     rhythm: Rhythm = field(default_factory=Rhythm)
     forget_after: float = 7 * 86400.0  # seconds
+    server: str = "uvicorn"  # or granian
 
 
 class Running:
@@ -149,12 +151,36 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def http_server(running: Running) -> _Server:
+class _Granian:
+    """granian in uvicorn's place: HTTP/2, and parsing that is not Python's; every request goes the long way."""
+
+    def __init__(self, running: Running) -> None:
+        try:
+            from granian.constants import Interfaces
+            from granian.server.embed import Server
+        except ModuleNotFoundError:
+            raise MissingExtra("granian", "granian") from None
+        host, port = running.settings.host, running.settings.port
+        self._server = Server(running.app, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+
+    async def serve(self) -> None:
+        await self._server.serve()
+
+    def handle_exit(self, number: int, frame: Any) -> None:
+        self._server.stop()
+
+
+def http_server(running: Running) -> Any:
     """What listens for it."""
     settings = running.settings
+    if settings.server == "granian":
+        return _Granian(running)
+    if settings.server != "uvicorn":
+        raise BadInput("server", settings.server, "there are uvicorn and granian")
     config = uvicorn.Config(
         running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
         server_header=False, date_header=False, timeout_keep_alive=75, http=direct(running.front), ws="none", proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
     return _Server(config)
 
