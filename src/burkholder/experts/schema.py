@@ -72,7 +72,7 @@ _POSITIVE = {
 _TOTALS = (
     stream.ROUNDS, stream.STEEPEST, stream.TOO_STEEP, stream.SILENT, stream.LOSS_SIZE, stream.WEIGHT, stream.LATE, stream.WIDEST,
 )  # fmt: skip
-_SUMS = np.array([-schema.LARGEST, -schema.LARGEST, 0.0])  # a sum, its correction, and the sum of sizes
+_SUMS = np.array([-schema.SUMMED, -schema.SUMMED, 0.0])  # a sum, its correction, and the sum of sizes
 
 
 def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
@@ -81,7 +81,7 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
     first, named = beside.width(more), len(header["names"])
     columns = first + named
     booked = described(tally, columns)
-    low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
+    low, high = np.full(tally.totals.size, -schema.SUMMED), np.full(tally.totals.size, schema.SUMMED)
     low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
     booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope")}
@@ -128,8 +128,10 @@ def described(state: Any, columns: int) -> dict[str, Array]:
         if isinstance(array, np.ndarray):
             shape = (*array.shape[:-1], columns) if name in PER_EXPERT[type(state)] else array.shape
             shape = (*array.shape[:-2], columns, columns) if name in PER_PAIR.get(type(state), ()) else shape
-            low = {"low": 0.0} if name in _POSITIVE.get(type(state), ()) else {}
-            found[name] = like(array, shape=shape, **low)
+            found[name] = like(array, shape=shape)
+            if array.dtype.kind == "f":
+                least = 0.0 if name in _POSITIVE.get(type(state), ()) else -schema.SUMMED
+                found[name] = found[name]._replace(low=least, high=schema.SUMMED)
     if isinstance(state, EWA):
         found["ranges"] = found["ranges"]._replace(high=np.inf)  # the squares of what fits need not fit: nothing is promised then
     if isinstance(state, HuberRoot):
@@ -179,6 +181,8 @@ def _slopes(scales: np.ndarray, known: bool) -> bool:
 
 def _polynomial(arrays: Any) -> bool:
     unit, largest, growth = arrays["totals"][[UNIT, LARGEST, GROWTH]]
+    if largest > 1.0 or max(np.abs(arrays["regret"]).max(initial=0.0), arrays["square"].max(initial=0.0)) > schema.COUNTED:
+        return False  # in units no regret of a round is above 1
     return bool(largest > 0.0 and unit > 0.0) or not (arrays["regret"].any() or arrays["square"].any() or growth > 0.0)
 
 
