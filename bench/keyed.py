@@ -1,9 +1,9 @@
 """A learner a key: rows a second, bytes a key, and what keys gain by helping each other.
 
-    python bench/keyed.py [--only speed,million,quality] [--keys 100000] [--dict-keys 4000] [--learners light,coordinates]
+    python bench/keyed.py [--only speed,million,quality] [--keys 100000] [--dict-keys 100000] [--learners light,coordinates]
 
 speed    rows of ten features, interleaved, fifty a key: `Keyed` beside a dict of river models and a dict of our own learners, in processor
-         time of one run. The dicts are timed with fewer keys (`--dict-keys`), which their caches like.
+         time of one run. `--dict-keys` times the dicts with fewer keys, which their caches like; `--words` has keys that are text.
 million  10⁶ keys × 5 rows with the light learner: bytes and time. Needs the memory it prints first.
 quality  many short real series: what pooled keys lose ÷ separate ones, ÷ one learner for all. The loss of a key is over the mean step of
          its series: every key counts alike. Sets of the folder BURKHOLDER_DATA, and what statsmodels ships. Writes out/keyed.json.
@@ -52,37 +52,41 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def keyed(make: Callable[[], Any], keys: int, rows: int, pooled: bool, block: int = 1_000_000) -> dict[str, float]:
+def keyed(make: Callable[[], Any], keys: int, rows: int, pooled: bool, words: bool, block: int = 1_000_000) -> dict[str, float]:
     """Microseconds a row and bytes a key of `Keyed`."""
     whose, X, y = data(keys, rows)
+    named: Any = [f"customer {key}" for key in range(keys)] if words else None
     for _ in range(2):  # compiled, then warm
         bk.Keyed(make(), pooled=pooled).learn_many(X[:100], y[:100], keys=whose[:100])
     before, learner = resident(), bk.Keyed(make(), pooled=pooled)
-    start = time.process_time()
+    spent = 0.0
     for at in range(0, len(y), block):
-        learner.learn_many(X[at : at + block], y[at : at + block], keys=whose[at : at + block])
-    spent = time.process_time() - start
+        part = slice(at, at + block)
+        mine = whose[part] if named is None else [named[key] for key in whose[part].tolist()]
+        start = time.process_time()
+        learner.learn_many(X[part], y[part], keys=mine)
+        spent += time.process_time() - start
     return {"us": 1e6 * spent / len(y), "bytes": (resident() - before) / keys, "state": learner.shelf.slabs.nbytes / keys}
 
 
 def dictionary(make: Callable[[], Any], learn: str, predict: str, keys: int, rows: int) -> dict[str, float]:
     """The loop everybody writes, on rows that are dicts already."""
     whose, X, y = data(keys, rows)
-    names = [f"f{k}" for k in range(FEATURES)]
-    table = [dict(zip(names, row)) for row in X.tolist()]
-    labels, which = y.tolist(), whose.tolist()
-    warm = make()
-    for row, label in zip(table[:100], labels[:100]):
-        getattr(warm, predict)(row), getattr(warm, learn)(row, label)
-    before, models = resident(), {}
-    start = time.process_time()
-    for key, row, label in zip(which, table, labels):
-        model = models.get(key)
-        if model is None:
-            model = models[key] = make()
-        getattr(model, predict)(row)
-        getattr(model, learn)(row, label)
-    spent = time.process_time() - start
+    names, warm = [f"f{k}" for k in range(FEATURES)], make()
+    for row, label in zip(X[:100].tolist(), y[:100].tolist()):
+        getattr(warm, predict)(dict(zip(names, row))), getattr(warm, learn)(dict(zip(names, row)), label)
+    before, models, spent = resident(), {}, 0.0
+    for at in range(0, len(y), 50_000):  # as they come: what is not yet read takes no room
+        part = slice(at, at + 50_000)
+        table, labels, which = [dict(zip(names, row)) for row in X[part].tolist()], y[part].tolist(), whose[part].tolist()
+        start = time.process_time()
+        for key, row, label in zip(which, table, labels):
+            model = models.get(key)
+            if model is None:
+                model = models[key] = make()
+            getattr(model, predict)(row)
+            getattr(model, learn)(row, label)
+        spent += time.process_time() - start
     return {"us": 1e6 * spent / len(y), "bytes": (resident() - before) / keys}
 
 
@@ -92,7 +96,7 @@ def river() -> Any:
     return preprocessing.StandardScaler() | linear_model.LinearRegression()
 
 
-def speed(keys: int, fewer: int, chosen: list[str]) -> dict[str, Any]:
+def speed(keys: int, fewer: int, chosen: list[str], words: bool) -> dict[str, Any]:
     theirs = dictionary(river, "learn_one", "predict_one", fewer, ROWS)
     print(f"{keys:,} keys × {ROWS} rows × {FEATURES} features (dicts: {fewer:,} keys); microseconds a row, bytes a key")
     print(f"{'a dict of river models':32}{theirs['us']:9.2f}{theirs['bytes']:12,.0f}", flush=True)
@@ -104,7 +108,7 @@ def speed(keys: int, fewer: int, chosen: list[str]) -> dict[str, Any]:
         print(f"{'a dict of learners, ' + name:32}{own['us']:9.2f}{own['bytes']:12,.0f}", flush=True)
         found[name] = {"dict": own}
         for pooled in (False, True):
-            ours = keyed(make, keys, ROWS, pooled)
+            ours = keyed(make, keys, ROWS, pooled, words)
             found[name]["pooled" if pooled else "apart"] = ours
             label = f"Keyed, {name}{', pooled' if pooled else ''}"
             ratios = f"river ÷ {theirs['us'] / ours['us']:.1f}, dict ÷ {own['us'] / ours['us']:.1f}"
@@ -115,7 +119,7 @@ def speed(keys: int, fewer: int, chosen: list[str]) -> dict[str, Any]:
 def million(chosen: list[str]) -> dict[str, Any]:
     found = {}
     for name in chosen:
-        ours = keyed(LEARNERS[name], 1_000_000, 5, False)
+        ours = keyed(LEARNERS[name], 1_000_000, 5, False, False)
         found[name] = ours | {"gib": 1e6 * ours["bytes"] / 2**30}
         print(f"10⁶ keys × 5 rows, {name}: {ours['us']:.2f} µs a row, {found[name]['gib']:.2f} GiB more", flush=True)
     return found
@@ -253,7 +257,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="speed,quality")
     parser.add_argument("--keys", type=int, default=100_000)
-    parser.add_argument("--dict-keys", type=int, default=4_000)
+    parser.add_argument("--dict-keys", type=int, default=100_000)
+    parser.add_argument("--words", action="store_true", help="keys of Keyed are text")
     parser.add_argument("--learners", default="coordinates;light;light, absolute")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--rows", type=int, default=20_000, help="of each set, at most")
@@ -261,7 +266,7 @@ def main() -> None:
     chosen, told = given.learners.split(";"), {}
     for part in given.only.split(","):
         if part == "speed":
-            told[part] = speed(given.keys, given.dict_keys, chosen)
+            told[part] = speed(given.keys, given.dict_keys, chosen, given.words)
         elif part == "million":
             told[part] = million(chosen)
         else:

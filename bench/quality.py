@@ -138,6 +138,8 @@ def beside(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, shuffled: bo
     peers = nonlinear_peers(entry, X, y, loss, shuffled)
     if rows is None or not peers:
         return None
+    few = [array[: quality_nonlinear.WARMING] for array in rows]  # the loops are compiled, or loaded, before the clock is looked at
+    (AutoMulticlass() if loss == "classes" else Auto(loss)).run(*few)
     start = time.process_time()
     if loss == "classes":
         learner = AutoMulticlass(classes=range(int(y.max()) + 1))
@@ -176,6 +178,9 @@ def compared(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, how: str) 
             if rows is None or loss in ("classes", "absolute"):
                 continue
             line = {"set": entry["name"], "loss": loss, "shuffled": shuffled} | quality_frozen.frozen(*rows, loss)
+            if not shuffled:
+                split = quality_frozen.by_time(*rows, loss)
+                line |= {"by_time": split["auto"], "linear_by_time": split["linear"], "ratio_by_time": split["ratio"]}
         if line is not None:
             found.append(line)
             print(
@@ -244,7 +249,7 @@ def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=Path, default=None, help="another settings file")
-    parser.add_argument("--group", default="folder", help="folder, held-out, sealed, or all")
+    parser.add_argument("--group", default="folder", help="folder, held-out, sealed, classes, or all")
     parser.add_argument("--only", default="", help="only sets whose name contains this")
     parser.add_argument("--no-single", action="store_true", help="leave out the single learners")
     parser.add_argument("--no-clock", action="store_true", help="leave out the times")
@@ -289,6 +294,8 @@ def main() -> None:
         for shuffled in (False, True):
             part = [r for r in results if r["shuffled"] == shuffled]
             print("shuffled" if shuffled else "in order", summary(part) if part else "nothing")
+            if part and "ratio_by_time" in part[0]:
+                print("by TimeSeriesSplit", summary([{"ratio": line["ratio_by_time"]} for line in part]))
         (OUT / f"quality-{how}-{options.group}.json").write_text(json.dumps(results, indent=1))
         return
     name = "quality" if options.group == "folder" else f"quality-{options.group}"

@@ -79,4 +79,4 @@ def river_classes(X: sp.csr_matrix, y: np.ndarray, loss: str) -> dict[str, dict[
 def auto_classes(X: sp.csr_matrix, y: np.ndarray) -> float:
     """Auto's mean log loss."""
     learner = AutoMulticlass(classes=range(int(y.max()) + 1))
-    return float(learner.run(X, y)[1].mean())
+    return float(learner.run(X, y).losses.mean())

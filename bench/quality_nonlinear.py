@@ -23,6 +23,7 @@ import scipy.sparse as sp
 PYTHON = os.environ.get("BURKHOLDER_NONLINEAR_PYTHON", sys.executable if find_spec("capymoa") else "")
 ROWS = 10_000
 WIDEST = 200  # features of a dense copy
+WARMING = 40  # rows that Auto learns once before its time is taken
 CLASSES = ("ARF 10", "KNN", "LeveragingBagging 10", "SRP 10", "SGBT", "AMF")
 NUMBERS = ("ARF 10", "KNN", "SOKNL 10", "SGBT", "AMF")
 

@@ -199,6 +199,28 @@ def noise(rng: np.random.Generator, rows: int, regression: bool) -> Stream:
     return X, 5.0 + rng.standard_normal(rows) if regression else np.where(rng.random(rows) < 0.3, 1.0, -1.0)
 
 
+def letters(rng: np.random.Generator, rows: int, classes: int, features: int, shapes: int) -> Stream:
+    """Letter-like: whole numbers from 0 to 15, every class of so many shapes."""
+    centres = rng.uniform(2.0, 12.0, (classes, 1, features)) + 1.5 * rng.standard_normal((classes, shapes, features))
+    y = rng.integers(classes, size=rows)
+    X = centres[y, rng.integers(shapes, size=rows)] + 2.0 * rng.standard_normal((rows, features))
+    return np.clip(np.round(X), 0.0, 15.0), y
+
+
+def cover(rng: np.random.Generator, rows: int) -> Stream:
+    """Covertype-like: seven classes by steps of height that move with area, soil and distance; ten numbers, 44 indicators."""
+    height, slope, aspect = rng.normal(2800.0, 300.0, rows), rng.gamma(4.0, 4.0, rows), rng.uniform(0.0, 360.0, rows)
+    far = rng.gamma(1.5, 200.0, (rows, 4))
+    light = 220.0 + 20.0 * np.cos((aspect[:, None] - [45.0, 180.0, 315.0]) * np.pi / 180.0) - slope[:, None]
+    area = rng.choice(4, rows, p=[0.45, 0.05, 0.43, 0.07])
+    soil = np.clip(((height - 2000.0) / 50.0 + 4.0 * rng.standard_normal(rows)).astype(int), 0, 39)
+    steps = np.array([2350.0, 2550.0, 2750.0, 2950.0, 3150.0, 3300.0]) + 60.0 * (area[:, None] - 1.5)
+    steps = steps + 0.1 * (far[:, :1] - 300.0) + 15.0 * (soil[:, None] % 3)
+    y = (height[:, None] + 50.0 * rng.standard_normal((rows, 1)) > steps).sum(axis=1)
+    y = np.where((y == 2) & (light[:, 1] > 215.0), 5, y)
+    return np.hstack([height[:, None], aspect[:, None], slope[:, None], far, light, np.eye(4)[area], np.eye(40)[soil]]), y
+
+
 MADE: dict[str, Callable[..., Stream]] = {
     f.__name__: f
     for f in (
@@ -216,6 +238,8 @@ MADE: dict[str, Callable[..., Stream]] = {
         rare,
         counts,
         noise,
+        letters,
+        cover,
     )
 }
 

@@ -34,6 +34,21 @@ WORDS = [
     b"\x00",
     b"\xff",
     b"[" * 500,
+    b"9" * 400,
+    b'{"indices": [1e300], "values": [1]}',
+    b'"' + b"\xc3\xa9" * 300 + b'"',
+]
+HEADERS = [
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Encoding: gzip\r\n",
+    b"Expect: 100-continue\r\n",
+    b"Idempotency-Key: \xff\xfe\r\n",
+    b"Idempotency-Key: " + b"k" * 300 + b"\r\n",
+    b"Origin: null\r\n",
+    b"Authorization: Bearer \xe9\r\n",
+    b"Connection: Upgrade\r\nUpgrade: websocket\r\n",
+    b"X: " + b"a" * 70_000 + b"\r\n",
+    b"\x00: a\r\n",
 ]
 
 
@@ -58,7 +73,8 @@ def spoiled(rng: random.Random, body: bytes) -> bytes:
 
 def request(rng: random.Random) -> bytes:
     """One request, none of which may be good: rows have another length than the model's, ids are unknown."""
-    rows = {"predict": {"id": "h", "x": [1.0, 2.0, 3.0]}, "label": {"id": "nobody", "y": 1}, "learn": {"x": [1.0, 2.0], "y": 1}}
+    x = rng.choice([[1.0, 2.0, 3.0], {"indices": [0, 2], "values": [1.0, 2.0]}, {"age": 3.0, "city": "Bonn"}])
+    rows = {"predict": {"id": "h", "x": x}, "label": {"id": "nobody", "y": 1}, "learn": {"x": x, "y": 1}}
     verb = rng.choice(list(rows))
     arrow = rng.random() < 0.3
     kind = b"application/vnd.apache.arrow.stream" if arrow else rng.choice([b"application/json", b"application/x-ndjson", b"text/html"])
@@ -74,6 +90,7 @@ def request(rng: random.Random) -> bytes:
     length = len(body) if rng.random() < 0.9 else rng.choice([0, 10**12, -1, "x"])
     head = f"{rng.choice(['POST', 'POST', 'POST', 'GET', 'PUT', 'DELETE', 'BREW'])} {path} HTTP/1.1\r\nHost: localhost\r\n".encode()
     head += b"Content-Type: " + kind + f"\r\nContent-Length: {length}\r\nConnection: close\r\n".encode()
+    head += rng.choice(HEADERS) if rng.random() < 0.3 else b""
     if rng.random() < 0.1:
         head = spoiled(rng, head)
     return head + b"\r\n" + body

@@ -49,7 +49,7 @@ def nursery(folder: str, port: int, learner: str) -> None:
     sys.modules["burkholder.serve.server"].Store = Archiving  # type: ignore[attr-defined]
     make = bk.Auto(loss="logistic") if learner == "auto" else bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
     first = pack(make)
-    model = type("Warm", (), {"download": lambda self: first, "name": "warm"})()
+    model = type("Warm", (), {"file": lambda self: (first, []), "name": "warm"})()
     _warm(type("Warm", (), {"models": {"warm": model}})())  # type: ignore[arg-type]
     child = 0
     for _ in sys.stdin:
@@ -75,7 +75,7 @@ class Clients:
         self.labelled: dict[str, int] = {}
         self.learned: dict[str, list[float]] = {}
         self.problems: list[str] = []
-        self.unsure = 0
+        self.unsure = self.answers = 0
         self.threads = [threading.Thread(target=self._play, args=(f"c{k}", random.Random(seed + k))) for k in range(threads)]
         for thread in self.threads:
             thread.start()
@@ -95,6 +95,7 @@ class Clients:
                     if answer.status != 200:
                         self.problems.append(f"{answer.status} {data[:100]!r}")
                     self.unsure += sent > 1
+                    self.answers += 1
                     return json.loads(data)
             except (OSError, http.client.HTTPException):
                 self._own.way = None
@@ -130,6 +131,12 @@ class Clients:
         answer = self._asked(path, items[0] if len(items) == 1 else items, {})
         return [] if answer is None else answer if type(answer) is list else [answer]
 
+    def some(self, count: int) -> None:
+        """Wait for so many answers more, on however slow a machine."""
+        until = self.answers + count
+        while self.answers < until:
+            time.sleep(0.001)
+
     def stop(self) -> None:
         """Let every thread finish what it has begun."""
         self.running = False
@@ -156,7 +163,8 @@ def kills(count: int, learner: str = "l2", threads: int = 4, seed: int = 0) -> d
             clients = clients or Clients(port, threads, seed)
             if killed == count:
                 break
-            time.sleep(rng.expovariate(1 / 0.4))  # at any moment, also while it is still replaying
+            clients.some(0 if rng.random() < 0.3 else rng.randrange(1, 60))
+            time.sleep(rng.expovariate(1 / 0.05))  # at any moment, also before the first answer of this life
             os.kill(child, signal.SIGKILL)
             killed += 1
         time.sleep(0.3)
@@ -183,7 +191,7 @@ def _ready(port: int) -> None:
 def _checked(folder: str, clients: Clients) -> dict[str, Any]:
     from burkholder.serve.events import unsealed
     from burkholder.serve.journal import recovered
-    from burkholder.serve.service import Service
+    from burkholder.serve.service import KEYED, Service
     from burkholder.serve.store import Store
 
     store = Store(folder)
@@ -195,7 +203,7 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
     again = recovered(store)
     model = straight.models["default"]
     found = {id: over for (_, id), over in straight.fresh.items()}
-    learned = sum(len(over.prediction) if id.startswith("learn ") else 1 for id, over in found.items())
+    learned = sum(len(over.prediction) if id.startswith(KEYED) else 1 for id, over in found.items())
     waiting = {id: waiting.prediction for id, waiting in model.waiting.items()}
     told = {id: found[id].prediction if id in found else waiting.get(id) for id in clients.predicted}
     lost = sum(told[id] is None for id in told) + sum(id not in found for id in clients.labelled)
@@ -203,11 +211,11 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
         "rounds acknowledged": len(clients.labelled) + sum(map(len, clients.learned.values())),
         "requests sent again": clients.unsure,
         "groups": len(seqs),
-        "lost": lost + sum(f"learn {id}" not in found for id in clients.learned),
+        "lost": lost + sum(KEYED + id not in found for id in clients.learned),
         "learned twice": model.learner.rounds - learned,
         "labels that differ": sum(found[id].label != y for id, y in clients.labelled.items() if id in found),
         "predictions that differ": sum(told[id] != value for id, value in clients.predicted.items())
-        + sum(found[f"learn {id}"].prediction != value for id, value in clients.learned.items() if f"learn {id}" in found),
+        + sum(found[KEYED + id].prediction != value for id, value in clients.learned.items() if KEYED + id in found),
         "bits that differ": int(straight.snapshot().parts != again.snapshot().parts) + int(seqs != list(range(1, len(seqs) + 1))),
         "problems": clients.problems[:3],
     }

@@ -13,7 +13,8 @@ import numpy as np
 
 import burkholder as bk
 from burkholder.serve.events import BYTES, JSON, Event, Group, sealed
-from burkholder.serve.journal import FRESH, recovered
+from burkholder.serve.journal import FRESH, Rhythm, recovered
+from burkholder.serve.service import Service
 from burkholder.serve.store import Store
 from burkholder.storage import pack
 
@@ -25,34 +26,53 @@ def learners() -> dict[str, bytes]:
     return {"l2": pack(l2), "auto": pack(bk.Auto(loss="logistic"))}
 
 
-def recovery(rounds: int, name: str, together: int) -> None:
-    """Write a log of so many rounds, then time what a start does with it."""
-    folder = tempfile.mkdtemp()
-    store = Store(folder)
+def recovery(rounds: int, name: str, together: int, rhythm: Rhythm | None = None) -> None:
+    """Write a log of so many rounds, then time what a start does with it.
+
+    Without a rhythm nothing was ever cut from the log. With one the service that wrote it made its snapshots, and was killed just
+    before the next one: as long a log as it leaves to anybody.
+    """
+    store = Store(tempfile.mkdtemp())
+    service = recovered(store)
+    _done(store, service, Group(0.0, [Event("create", "default", BYTES, learners()[name], "")]), rhythm)
     X = np.random.default_rng(0).normal(size=(1000, FEATURES)).round(5)
-    store.append(1, sealed(Group(0.0, [Event("create", "default", BYTES, learners()[name], "")])))
+    rows, labels = [json.dumps(x.tolist()) for x in X], [int(x[0] > 0) for x in X]
     for group in range(rounds // 1000):
         events = []
-        for k, x in enumerate(X):
-            id = f"{group}-{k}"
+        for k in range(1000):
             if together == 1:
-                events.append(Event("predict", "default", JSON, json.dumps({"id": id, "x": x.tolist()}).encode()))
-                events.append(Event("label", "default", JSON, json.dumps({"id": id, "y": int(x[0] > 0)}).encode()))
+                events.append(Event("predict", "default", JSON, f'{{"id": "{group}-{k}", "x": {rows[k]}}}'.encode()))
+                events.append(Event("label", "default", JSON, f'{{"id": "{group}-{k}", "y": {labels[k]}}}'.encode()))
             elif k % together == 0:
-                rows = [{"x": row.tolist(), "y": int(row[0] > 0)} for row in X[k : k + together]]
-                events.append(Event("learn", "default", JSON, json.dumps(rows).encode(), id))
-        store.append(group + 2, sealed(Group(float(group), events)))
+                some = ", ".join(f'{{"x": {rows[j]}, "y": {labels[j]}}}' for j in range(k, k + together))
+                events.append(Event("learn", "default", JSON, f"[{some}]".encode(), f"{group}-{k}"))
+        _done(store, service, Group(float(group), events), rhythm)
     store.close()
-    store = Store(folder)
+    store = Store(store.folder)
     wall, processor = time.perf_counter(), time.process_time()
     service = recovered(store)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     how = "pairs of requests" if together == 1 else f"batches of {together}"
-    print(
-        f"recovery, {name}, {service.models['default'].learner.rounds:,} rounds in {how}: {wall:.1f} s, processor {processor:.1f} s",
-        flush=True,
-    )
+    left = "no snapshot" if rhythm is None else "killed before the next snapshot"
+    played = f"{service.models['default'].learner.rounds:,} rounds in {how}"
+    print(f"recovery, {name}, {played}, {left}: {wall:.1f} s, processor {processor:.1f} s", flush=True)
     store.close()
+
+
+def _done(store: Store, service: Service, group: Group, rhythm: Rhythm | None) -> None:
+    """Write a group; apply it, and make a snapshot in time, where there is a rhythm."""
+    if rhythm is None:
+        service.position += 1
+        store.append(service.position, sealed(group))
+        return
+    events, size = service.since
+    due = events >= rhythm.events or size >= rhythm.bytes
+    done = service.finished() if due or len(service.fresh) >= FRESH else []
+    store.append(service.position + 1, sealed(group), done, service.snapshot() if due else None)
+    service.stored(done)
+    if due:
+        service.since = [0, 0]
+    service.apply(group)
 
 
 def memory(rounds: int, batch: int = 1000) -> None:
@@ -60,24 +80,21 @@ def memory(rounds: int, batch: int = 1000) -> None:
     store = Store(tempfile.mkdtemp())
     service = recovered(store)
     X = np.random.default_rng(0).normal(size=(batch, 3)).round(4)
-    service.apply(Group(0.0, [Event("create", "default", BYTES, learners()["l2"], "")]))
+    rows, labels, rhythm = [json.dumps(x.tolist()) for x in X], [int(x[0] > 0) for x in X], Rhythm()
+    _done(store, service, Group(0.0, [Event("create", "default", BYTES, learners()["l2"], "")]), rhythm)
     seen, page = [], resource.getpagesize()
     for turn in range(rounds // batch):
-        rows = [{"id": f"{turn}-{k}", "x": x.tolist()} for k, x in enumerate(X)]
-        labels = [{"id": f"{turn}-{k}", "y": int(x[0] > 0)} for k, x in enumerate(X) if k % 100]
-        bodies = [("predict", rows), ("label", labels), ("forget", float(turn - 5))]
-        events = [Event(verb, "default", JSON, json.dumps(body).encode()) for verb, body in bodies]
-        group = Group(float(turn), events)
-        store.append(service.position, sealed(group))
-        service.apply(group)
-        if len(service.fresh) >= FRESH:
-            done = service.finished()
-            store.write(done, service.snapshot() if turn % 100 == 99 else None)
-            service.stored(done)
+        asked = ", ".join(f'{{"id": "{turn}-{k}", "x": {rows[k]}}}' for k in range(batch))
+        told = ", ".join(f'{{"id": "{turn}-{k}", "y": {labels[k]}}}' for k in range(batch) if k % 100)
+        bodies = [("predict", f"[{asked}]"), ("label", f"[{told}]"), ("forget", str(float(turn - 5)))]
+        _done(store, service, Group(float(turn), [Event(verb, "default", JSON, body.encode()) for verb, body in bodies]), rhythm)
         if (turn + 1) % max(1, rounds // batch // 10) == 0:
             seen.append(int(Path("/proc/self/statm").read_text().split()[1]) * page >> 20)
+            model = service.models["default"]
             print(
-                f"memory after {(turn + 1) * batch:,} rounds: {seen[-1]} MiB, {len(service.models['default'].waiting)} waiting", flush=True
+                f"memory after {(turn + 1) * batch:,} rounds: {seen[-1]} MiB, {len(model.waiting)} waiting, "
+                f"{model.tally.forgotten:,} never labelled, store {store.size() >> 20} MiB",
+                flush=True,
             )
     store.close()
 
@@ -85,6 +102,7 @@ def memory(rounds: int, batch: int = 1000) -> None:
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     for name in ("l2", "auto"):
-        for together in (100, 1):
-            recovery(count, name, together)
+        for rhythm in (Rhythm(), None):
+            recovery(count, name, 1, rhythm)
+        recovery(count, name, 100)
     memory(10 * count)

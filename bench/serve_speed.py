@@ -88,8 +88,14 @@ def load(url: str, seconds: int, what: str = "pairs", kind: str = "", connection
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
+def processor(process: subprocess.Popen[bytes]) -> float:
+    """Seconds of processor time a server took so far, with all its threads: other programs beside it do not count."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def speed(seconds: int = 8, turns: int = 3) -> None:
-    """Print requests a second and latencies of each server, medians over the turns."""
+    """Print requests a second, processor time of a request, and latencies of each server, medians over the turns."""
     servers = {
         "bare echo": (8701, started(8701, "-c", ECHO, "8701")),
         "served l2": (8702, served(8702, "l2")),
@@ -102,38 +108,60 @@ def speed(seconds: int = 8, turns: int = 3) -> None:
         for port, _ in servers.values():
             load(f"http://127.0.0.1:{port}", 1)
         for _ in range(turns):
-            for name, (port, _) in servers.items():
+            for name, (port, process) in servers.items():
+                before = processor(process)
                 found[name].append(load(f"http://127.0.0.1:{port}", seconds))
+                found[name][-1]["took"] = (processor(process) - before) / max(1, found[name][-1]["requests"])
         echo = statistics.median(one["requests"] / one["seconds"] for one in found["bare echo"])
         for name, all_of_it in found.items():
             rate = statistics.median(one["requests"] / one["seconds"] for one in all_of_it)
             p99 = statistics.median(one["p99"] for one in all_of_it)
             bad = sum(one["bad"] + one["errors"] for one in all_of_it)
             print(
-                f"{name:24} {rate:9,.0f} requests/s  {rate / echo:5.0%} of the echo  {rate / 2:8,.0f} pairs/s  p99 {p99} ms  {bad} bad",
+                f"{name:24} {rate:9,.0f} requests/s  {rate / echo:5.0%} of the echo  {rate / 2:8,.0f} pairs/s  p99 {p99} ms  "
+                f"{1e6 * statistics.median(one['took'] for one in all_of_it):5.0f} µs processor a request  {bad} bad",
                 flush=True,
             )
-        batches(seconds)
+        batches(seconds, {"l2": servers["served l2"][1], "auto": servers["served auto"][1]})
     finally:
         for _, process in servers.values():
             process.terminate()
 
 
-def batches(seconds: int) -> None:
-    """Rows a second in Arrow batches of 100, 50 features: learned with their labels."""
+def batches(seconds: int, processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    """Rows a second in Arrow batches of 100, 50 features: learned with their labels, and how fast the learner is by itself."""
     import numpy as np
     import pyarrow as pa
 
     from burkholder.serve.arrow import written
 
     X = np.random.default_rng(0).normal(size=(100, 50))
-    columns = {"x": pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 50), "y": (X[:, 0] > 0).astype(float)}
+    y = (X[:, 0] > 0).astype(float)
     with tempfile.NamedTemporaryFile() as file:
-        Path(file.name).write_bytes(written(columns))
+        Path(file.name).write_bytes(written({"x": pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 50), "y": y}))
         for name, port in (("l2", 8702), ("auto", 8703)):
+            before = processor(processes[name])
             said = load(f"http://127.0.0.1:{port}/learn", seconds, file.name, "application/vnd.apache.arrow.stream", 8)
-            rate = 100 * said["good"] / said["seconds"]
-            print(f"learn, Arrow batches of 100, {name}: {rate:,.0f} rows/s  p99 {said['p99']} ms  {said['bad']} bad", flush=True)
+            rate, took = 100 * said["good"] / said["seconds"], (processor(processes[name]) - before) / (100 * max(1, said["good"]))
+            alone = by_itself(name, X, y)
+            print(
+                f"learn, Arrow batches of 100, {name}: {rate:,.0f} rows/s  p99 {said['p99']} ms  {1e6 * took:.1f} µs processor a row "
+                f"(the learner alone {1e6 * alone:.1f})  {said['bad']} bad"
+            )
+
+
+def by_itself(name: str, X: Any, y: Any) -> float:
+    """Seconds of processor time a row, where the learner learns the same batches in this process."""
+    import burkholder as bk
+
+    l2 = bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
+    learner = bk.Auto(loss="logistic") if name == "auto" else l2
+    for _ in range(30):
+        learner.learn_many(X, y)
+    start = time.process_time()
+    for _ in range(100):
+        learner.learn_many(X, y)
+    return (time.process_time() - start) / (100 * len(X))
 
 
 if __name__ == "__main__":

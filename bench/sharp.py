@@ -44,6 +44,25 @@ def constants() -> list[dict]:
     return rows
 
 
+SQUARE = {"x": "x + a", "s": "s + a**2"}
+VARIANCE = {"x": "x + a", "v": "v + sigma2"}
+BOTH = {"s": "s + a**2", "v": "v + sigma2"}
+LIMITED: list[tuple[dict[str, str], str, str, str, list[str]]] = [
+    (VARIANCE, "general", "v**2", "C*x**4", []),
+    (VARIANCE, "general", "v**3", "C*x**6", []),
+    (BOTH, "general", "v**2", "C*s**2", []),
+    (VARIANCE, "general", "x**2*v", "C*x**4", []),
+    (VARIANCE, "general", "v**2 + x**2*v", "C*x**4", []),
+    (BOTH | {"q": "q + a**4"}, "general", "v**2", "C*(s**2 + q)", []),
+    (VARIANCE | {"m": "max(m, x**2)"}, "general", "v**2", "C*m*x**2", []),
+    (VARIANCE, "general", "x**3", "C*(v + v**2)", ["a <= 1"]),
+    (BOTH, "general", "s**2", "C*(v + v**2)", ["a**2 <= 1"]),
+    (SQUARE, "rademacher", "x**4/(1 + s)", "C*s", []),
+    (VARIANCE | {"q": "q + a**4"}, "general", "x**4", "C*(v**2 + q)", []),
+    (VARIANCE | {"j": "max(j, a**2)"}, "general", "x**4", "C*(v**2 + j**2)", []),
+    (VARIANCE, "general", "x**4", "C*v**2", ["a**2 <= 4*sigma2"]),
+    (SQUARE | {"m": "max(m, x)"}, "general", "m**2*s", "C*x**4", []),
+]
 OWN = [
     ("general", "s**2", "C*x**4"),
     ("general", "x**2*s", "C*x**4"),
@@ -68,14 +87,14 @@ OWN = [
 
 def own() -> list[dict]:
     """Inequalities from formulas alone: nothing about them is written down but the formulas."""
-    print(f"\n{'moves':11s} {'left':16s} {'right':14s} {'lower':>12s} {'upper':>12s} {'width':>8s} {'program':>10s} {'seconds':>7s}")
+    print(f"\n{'moves':11s} {'left':16s} {'right':14s} {'lower':>12s} {'upper':>12s} {'width':>8s} {'program':>12s} {'seconds':>7s}")
     rows = []
-    for moves, left, right in OWN:
-        found = sharp(Inequality({"x": "x + a", "s": "s + a**2"}, moves, left, right))
+    for state, moves, left, right, where in [(SQUARE, *row, []) for row in OWN] + LIMITED:
+        found = sharp(Inequality(state, moves, left, right, where))
         rows.append(found.to_dict())
-        ends = [f"{end:12.7f}" if end is not None else f"{'-':>12s}" for end in (found.lower, found.upper)]
+        ends = [f"{end:12.7f}" if end is not None else f"{'-':>12s}" for end in (found.lower, found.upper, found.estimate)]
         print(
-            f"{moves:11s} {left:16s} {right:14s} {ends[0]} {ends[1]} {found.width:8.1e} {found.estimate:10.5f} {found.seconds:7.2f}",
+            f"{moves:11s} {left:16s} {right:14s} {ends[0]} {ends[1]} {found.width:8.1e} {ends[2]} {found.seconds:7.2f} {', '.join(where)}",
             flush=True,
         )
     return rows

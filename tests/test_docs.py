@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import gzip
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,8 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import burkholder as bk
+from burkholder.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
@@ -61,10 +65,6 @@ def given(page: str) -> dict[str, Any]:
     if page == "docs/matrix.md":
         names |= {"users": ["ann", "bob"], "items": ["alien", "heat"], "ratings": [5, 2], "X": np.eye(50, 80), "y": 0.5}
     if page == "docs/saving.md":
-        from typer.testing import CliRunner
-
-        from burkholder.cli.app import app
-
         Path("prices.csv").write_text("size,city,price\n3,Rome,7\n,Oslo,9\n")
         CliRunner().invoke(
             app, ["learn", "prices.csv", "--target", "price", "--learner", "adagrad", "--loss", "absolute", "--save", "prices.bk"]
@@ -92,6 +92,38 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
         if page == "docs/experts.md" and "ModelExperts" in block:
             names |= {"x": {"load_yesterday": 1.0}, "y": 2.5}
         exec(compile(block, f"{page} block {place}", "exec"), names)
+
+
+TYPED = [page for page in PAGES if re.search(r"^\$ (?:z?cat .*)?burkholder ", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)]
+ELSEWHERE = {"serve", "warm", "discover", "check", "sharp", "tight", "verify"}  # wait, take long, or need a file of one's own: own tests
+
+
+@pytest.mark.parametrize("page", [page for page in TYPED if page not in ("docs/serve.md", "docs/verify.md", "docs/sharp.md")])
+def test_what_a_page_types_works_as_printed(page, tmp_path, monkeypatch):
+    """Every line behind a `$`, in order, in a folder that `burkholder examples` filled."""
+    monkeypatch.chdir(tmp_path)
+    run(["examples"])
+    for line in re.findall(r"^\$ (.+)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE):
+        words = shlex.split(line, comments=True)
+        given = None
+        if "|" in words:
+            content = Path(words[1]).read_bytes()
+            given = gzip.decompress(content) if words[0] == "zcat" else content
+            words = words[words.index("|") + 1 :]
+        if words[0] != "burkholder" or words[1] in ELSEWHERE:
+            continue
+        file = words[-1] if ">" in words else ""
+        words = words[: words.index(">")] if file else words
+        said = run([*words[1:], *(["--force"] if words[1] == "examples" else [])], given)
+        if file:
+            Path(file).write_text(said)
+
+
+def run(words, given=None):
+    """What a command writes to standard output; it must end well."""
+    done = CliRunner().invoke(app, words, input=given)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    return done.stdout
 
 
 def test_the_map_names_files_that_exist():

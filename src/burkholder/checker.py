@@ -22,7 +22,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -31,7 +31,7 @@ from math import prod
 from typing import Any
 
 Monomial = tuple[tuple[str, int], ...]  # sorted (variable, positive power) pairs
-Condition = tuple[str, "Poly", frozenset[str]]
+Condition = tuple[str, "Poly", dict[str, "Poly"]]  # its name, what is ≥ 0, and where: names of what is known to be ≥ 0
 
 FORMAT = "burkholder certificate 1"
 KINDS: dict[str, dict[str, type]] = {
@@ -115,8 +115,8 @@ class Poly(dict[Monomial, Fraction]):
     def variables(self) -> set[str]:
         return {name for monomial in self for name, _ in monomial}
 
-    def plainly_nonnegative(self) -> bool:
-        return all(c > 0 and all(k % 2 == 0 for _, k in m) for m, c in self.items())
+    def plainly_nonnegative(self, cone: Collection[str] = ()) -> bool:
+        return all(c > 0 and all(k % 2 == 0 or name in cone for name, k in m) for m, c in self.items())
 
     def __str__(self) -> str:
         """In Python notation, as `parse` reads it."""
@@ -243,17 +243,17 @@ def conditions(problem: Any, u: Poly, constant: Fraction) -> list[Condition]:
                 raise Rejected("the norm sums even monomials of degree p, each p-th power among them, and U is V")
             second = sum((norm.d(i).d(j) * h[i] * h[j] for i, j in product(h, h)), Poly())
             left = number(constant) ** (p // 2) * norm ** (p // 2 - 1) * norm.at(**h)
-            return [("smooth", left - (second * number(Fraction(1, p))) ** (p // 2), frozenset())]
+            return [("smooth", left - (second * number(Fraction(1, p))) ** (p // 2), {})]
         target = given["target"].at(C=number(constant))
         initial = {"m"} if kind == "logarithmic" else set()  # every other state starts at 0
         start = Poly({m: -c for m, c in u.items() if {name for name, _ in m} <= initial})
         if kind in ("zigzag", "orthogonal"):
-            state, cone = {"x", "y"}, frozenset("xy")
+            state, cone = {"x", "y"}, {name: variable(name) for name in "xy"}
             across = [u.d(i).at(**{i: number(0)}) for i in "xy"]
             along = [u.d("x").d("x") + number(k) * u.d("x").d("y") + u.d("y").d("y") for k in ((-2, 2) if kind == "zigzag" else (0,))]
             rest = [number(-1) * p for p in (*along, *across)]
         elif kind == "logarithmic":
-            state, cone, k = {"x", "m"}, frozenset("m"), problem["power"]
+            state, cone, k = {"x", "m"}, {"m": variable("m")}, problem["power"]
             if not 1 <= k <= POWER:
                 raise Rejected(f"the power is between 1 and {POWER}")
             before, after, gain = parse("m") ** k, parse("m + d**2"), number(constant) * parse("d**2")
@@ -262,16 +262,16 @@ def conditions(problem: Any, u: Poly, constant: Fraction) -> list[Condition]:
         else:
             steps = {name: given[f"step of {name}"] for name in problem["statistic"]}
             state, jumps = set(steps), {name for step in steps.values() for name in step.variables()}
-            cone = frozenset(name for name, step in steps.items() if step.plainly_nonnegative())
+            cone = {name: variable(name) for name, step in steps.items() if step.plainly_nonnegative()}
             landed, signs = {name: variable(name) + step for name, step in steps.items()}, {name for name in jumps if SIGN.fullmatch(name)}
             q, k, rest = given.get("below", number(1)), problem.get("power", 0), [u - mean(u.at(**landed), signs)]
             if kind != "dyadic":  # U = P/q^k, times q^(k+1) before and q^k after the step; k is 0 in general
                 up, uq = (f + variable("a") * f.at(**landed).d("a").at(a=number(0)) for f in (u, q))
                 rest = [mean((q * up + number(k) * u * (q - uq)) * q.at(**landed) ** k - u.at(**landed) * q ** (k + 1), signs)]
             if kind == "quotient":
-                bare = [f.at(**{n: number(0) for n in state - cone}) for f in (q, u)]  # with every cone variable ε, the rest 0
+                bare = [f.at(**{n: number(0) for n in state - set(cone)}) for f in (q, u)]  # with every cone variable ε, the rest 0
                 low, least = (min((sum(j for _, j in m) for m in f), default=None) for f in bare)
-                sure = all(c > 0 and all(j % 2 == 0 or n in cone for n, j in m) for m, c in q.items()) and not q.variables() - state
+                sure = q.plainly_nonnegative(cone) and not q.variables() - state
                 if signs or not 1 <= k <= POWER or not sure or low is None or (least is not None and least <= k * low):
                     raise Rejected("q is positive where a cone variable is, k is 1 or more, P/q^k is 0 at the start, there are no signs")
             target = target * q**k
@@ -324,11 +324,11 @@ def positive_semidefinite(rows: list[list[Fraction]]) -> bool:
     return True
 
 
-def squares(block: Any, cone: frozenset[str]) -> Poly:
+def squares(block: Any, cone: dict[str, Poly]) -> Poly:
     """multiplier · bᵀQb, after checking that both factors are nonnegative."""
     fields(block, "a block", multiplier=str, basis=list, gram=list)
     multiplier, basis = parse(block["multiplier"]), [parse(text) for text in block["basis"]]
-    if any(c < 0 or any(k % 2 and n not in cone for n, k in m) for m, c in multiplier.items()):
+    if not multiplier.plainly_nonnegative(cone):
         raise Rejected(f"the multiplier {block['multiplier'][:40]!r} is not known to be nonnegative")
     if [len(row) if type(row) is list else 0 for row in block["gram"]] != list(range(1, len(basis) + 1)):
         raise Rejected("a Gram matrix does not fit its basis")
@@ -336,7 +336,7 @@ def squares(block: Any, cone: frozenset[str]) -> Poly:
     if not positive_semidefinite(gram):
         raise Rejected("a Gram matrix is not positive semidefinite")
     total = (basis[i] * basis[j] * number(entry if i == j else 2 * entry) for i, row in enumerate(gram) for j, entry in enumerate(row))
-    return multiplier * sum(total, Poly())
+    return multiplier.at(**cone) * sum(total, Poly())
 
 
 def digest(certificate: dict[str, Any]) -> str:
@@ -364,7 +364,7 @@ def read(text: str) -> Any:
         raise error if type(error) is Rejected else Rejected(f"not a certificate: {error}") from None
 
 
-def verify(certificate: Any) -> str:
+def verify(certificate: Any, conditions: Callable[..., list[Condition]] = conditions, statement: Callable[..., str] = statement) -> str:
     """The statement that the certificate proves; raises Rejected if it does not prove it."""
     try:
         with metered():

@@ -55,6 +55,32 @@ def test_keys_are_learned_saved_resumed_and_asked(table: Path, tmp_path: Path) -
     assert len(answers) == 120 and float(answers[1]) > float(answers[0])
 
 
+def test_a_model_of_keys_reads_the_next_table_as_it_read_its_own(table: Path, tmp_path: Path) -> None:
+    """Columns by their names, the target and the weight need not be there, and a column of words stays one whatever stands in it."""
+    model = tmp_path / "shops.bk"
+    head, *lines = table.read_text().splitlines()
+    weighed = [f"{line},{1 + t % 2},{'abc'[t % 3]},{t}" for t, line in enumerate(lines)]
+    table.write_text("\n".join([f"{head},count,kind,junk", *weighed]) + "\n")
+    run("learn", table, "--key", "store", "--target", "units", "--weight", "count", "--drop", "junk", "--save", model)
+    keyed = bk.load(str(model))
+    (tmp_path / "new.csv").write_text("kind,warm,store\n7,1,south\na,0,north\n")
+    answers = [float(line) for line in run("predict", model, tmp_path / "new.csv").split()]
+    assert answers == [
+        keyed.predict({"store": "south", "warm": 1.0, "kind=7": 1.0}),
+        keyed.predict({"store": "north", "warm": 0.0, "kind=a": 1.0}),
+    ]
+    run("learn", table, "--key", "store", "--load", model, "--save", model)
+    assert bk.load(str(model)).rounds == 2 * len(lines)
+    again = bk.Keyed(bk.Auto(loss="squared", effort="light"), key="store")
+    for x, y in [*bk.read(str(table), "units", categorical=("store",), drop=("junk",))] * 2:
+        store = next(name for name in x if name.startswith("store="))
+        row = {"store": store[6:], **{name: value for name, value in x.items() if name not in (store, "count")}}
+        again.update(row, y, weight=x["count"])
+    assert again.certificate().mean_loss == bk.load(str(model)).certificate().mean_loss
+    result = RUNNER.invoke(app, ["learn", str(table), "--key", "store", "--load", str(model), "--target", "warm"])
+    assert result.exit_code != 0 and "target" in str(result.exception)
+
+
 def test_three_worst_and_three_best_keys_are_shown(table: Path) -> None:
     said = run("learn", table, "--key", "store", "--target", "units", "--loss", "absolute")
     assert said.count("  worst  ") == 3 and said.count("  best   ") == 3

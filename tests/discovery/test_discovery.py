@@ -33,6 +33,9 @@ SHARP = {
     "square-function-4-dyadic-reverse": (3 - math.sqrt(6)) ** -2,
     "smoothness-4": 3.0,
     "smoothness-6": 5.0,
+    "conditional-4": 4.0,
+    "conditional-6": 27.0,
+    "maximum-2": 4.0,
     "strongly-convex": 0.5,
 }
 RATIONAL = [name for name in SHARP if SHARP[name] == round(SHARP[name], 3)]
@@ -103,7 +106,8 @@ def target(name: str, x: np.ndarray, y: np.ndarray, constant: float) -> np.ndarr
     return np.abs(x) ** p - constant * np.abs(y) ** p
 
 
-WITH_U = [name for name in names() if not name.startswith("smooth")]
+# problems of limited steps have theirs evaluated in tests/lab/test_sharp_limited.py
+WITH_U = [name for name in names() if not name.startswith("smooth") and problem(name).martingale != "limited"]
 
 
 @pytest.mark.parametrize("name", WITH_U)

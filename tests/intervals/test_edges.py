@@ -113,6 +113,21 @@ def test_around_models_of_every_kind() -> None:
         bk.Intervals(0.8, model=lambda x: math.inf).predict(X[0])
 
 
+@pytest.mark.parametrize("nothing", [None, math.nan, np.float32("nan")])
+def test_where_a_model_has_no_answer_the_last_label_stands_in(nothing: Any) -> None:
+    def model(x: Any) -> Any:
+        return nothing if x[1] > 4.0 else 2.0 * x[0]
+
+    run = bk.Intervals(0.8, model=model).run(X[:80], Y[:80])
+    silent = X[:80, 1] > 4.0
+    assert silent.sum() > 5
+    assert np.array_equal(run.details["centre"], np.where(silent, np.concatenate([[0.0], Y[:79]]), 2.0 * X[:80, 0]))
+    loop = bk.Intervals(0.8, model=model)
+    for t in range(80):
+        assert loop.predict(X[t]) == (run.low[t], run.high[t])
+        loop.update(X[t], Y[t])
+
+
 def test_a_model_that_fails_in_the_middle_leaves_nothing_behind() -> None:
     class Failing:
         def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,44 @@ def test_a_key_may_have_a_learner_of_ratings() -> None:
         alone.update(f"u{t % 2}", t % 3, 1.0 + t % 5)
     assert shops.predict(("north", ("u1", 2))) == alone.predict("u1", 2)
     assert shops.certificate("north").to_dict() == alone.certificate().to_dict()
+
+
+def test_before_its_first_label_a_key_says_what_all_keys_say() -> None:
+    keys, X, y = stream(90)
+    shops = bk.Keyed(MAKERS["adagrad"]())
+    shops.run(list(zip(keys, X)), y)
+    assert shops.help is not None and shops.predict(("new", X[0])) == shops.help.predict(X[0]) != 0.0
+
+
+def test_what_a_key_loses_before_its_first_label_is_told() -> None:
+    """All keys teach 1; a new key's first labels are 0, which its own learner would have said."""
+    shops = bk.Keyed(bk.Learner("adagrad", loss="absolute", radius=5.0))
+    for t in range(60):
+        shops.update((f"old {t % 3}", [1.0]), 1.0)
+    paid = Fraction(0)
+    for t in range(4):
+        paid += abs(Fraction(shops.predict(("new", [1.0]))))
+        if t == 2:
+            ticket = shops.play(("new", [1.0]))
+            shops.reveal(ticket.id, 0.0)
+        else:
+            shops.update(("new", [1.0]), 0.0)
+        told = shops.certificate("new")
+        assert Fraction(0) < paid <= told.realised([0.0]) <= told.corrected([0.0]) <= told.bound([0.0])
+    cost, lost = (next(line for line in told.others if line.name == name).value for name in ("cost of aggregating", "lost to it"))
+    assert cost >= lost >= float(paid)
+
+
+@pytest.mark.parametrize("make", [lambda: bk.Learner("adagrad", loss="logistic", radius=5.0), lambda: bk.Auto("logistic", effort="light")])
+def test_the_same_in_log_odds(make: Any) -> None:
+    shops = bk.Keyed(make())
+    for t in range(60):
+        shops.update((f"old {t % 3}", [1.0]), 1)
+    paid = []
+    for t in range(4):
+        paid.append(math.log1p(math.exp(shops.predict(("new", [1.0])))))  # the label is -1
+        shops.update(("new", [1.0]), -1)
+        told = shops.certificate("new")
+        assert told.cumulative_loss == pytest.approx(math.fsum(paid), rel=1e-9)
+        assert math.fsum(paid) - (t + 1) * math.log(2.0) <= told.realised([0.0]) <= told.corrected([0.0])
+    assert paid[0] > 1.0 > math.log(2.0)

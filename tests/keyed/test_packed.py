@@ -180,3 +180,17 @@ def test_rows_go_back_to_their_room_and_keys_begin_small() -> None:
     slabs = shops.shelf.slabs
     assert slabs.nbytes == len(shops) * slabs.rooms[0].bytes < len(shops) * 16_000
     assert slabs.rooms[0].shape == (8, 8)
+
+
+@pytest.mark.parametrize("spread", [1, 10**12])
+def test_whole_numbers_in_an_array_are_the_same_keys_as_in_a_list(spread: int) -> None:
+    rng = np.random.default_rng(2)
+    X, y, keys = rng.normal(size=(300, 3)), rng.normal(size=300), spread * rng.integers(-20, 20, size=300)
+    told = []
+    for given in (keys.tolist(), keys, keys.astype(np.int64)[::-1][::-1]):
+        learner = bk.Keyed(bk.Learner("adagrad", loss="absolute"), pooled=False)
+        told.append([learner.learn_many(X[part], y[part], keys=given[part]) for part in (slice(0, 100), slice(100, 300))])
+        assert learner.keys == list(dict.fromkeys(keys.tolist())) and all(type(key) is int for key in learner.keys)
+        assert learner.predict_many(X[:2], keys=np.array([keys[0], 7 * spread + 41]))[1] == 0.0
+    for other in told[1:]:
+        assert all(np.array_equal(one, two) for one, two in zip(told[0], other))

@@ -123,7 +123,10 @@ def test_a_third_coordinate_is_proved_without_an_estimate() -> None:
         ({"right": "x**4"}, "right side"),
         ({"right": "C**2*x**4"}, "linearly"),
         ({"right": "-C*x**4"}, "larger"),
-        ({"right": "C*x**4/(x - x)"}, "linearly"),
+        ({"right": "C*x**4/(x - x)"}, "no finite number"),
+        ({"right": "C*(1/0)"}, "no finite number"),
+        ({"left": "1/0*x"}, "no finite number"),
+        ({"left": "(10**11)**64"}, "no finite number"),
         ({"left": "__import__('os')"}, "abs, sqrt"),
         ({"left": "x.real"}, "abs, sqrt"),
         ({"left": "x**9999999"}, "powers"),
@@ -189,6 +192,14 @@ def test_discover_sends_what_is_no_polynomial_to_sharp() -> None:
 
     with pytest.raises(BadInput, match=r"bk\.sharp"):
         Problem("third", "dyadic", "abs(x)**3 - C*s**2", statistic={"x": "e*d", "s": "d**2"})
+
+
+def test_discover_takes_an_inequality_as_sharp_does() -> None:
+    from burkholder import discover
+
+    assert discover(Inequality(SQUARE, "general", "x**2", "C*s")).exact == 1
+    with pytest.raises(BadInput, match=r"bk\.sharp"):
+        discover(Inequality(SQUARE, "rademacher", "abs(x)**3", "C*s**1.5"))
 
 
 def test_the_command_line_checks_both_ends(tmp_path) -> None:

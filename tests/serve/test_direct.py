@@ -14,6 +14,7 @@ from burkholder.serve.limits import Limits
 from serving import listening
 
 TOKEN = "t" * 20
+LIMIT = 20
 JSON = "content-type: application/json"
 
 
@@ -23,7 +24,7 @@ def port(tmp_path_factory):
         tmp_path_factory.mktemp("direct"),
         bk.Learner("square-function", loss="logistic", geometry="l2"),
         tokens=Tokens(TOKEN.encode()),
-        limits=Limits(body=3000),
+        limits=Limits(body=3000, connections=LIMIT),
     )
     return int(url.rpartition(":")[2])
 
@@ -113,11 +114,11 @@ def test_bodies_without_a_length_go_the_long_way(port):
 def test_most_rounds_take_the_short_way(port, monkeypatch):
     taken = []
     begun = Exchange.__init__
-    monkeypatch.setattr(Exchange, "__init__", lambda self, *given: taken.append(given[1]) or begun(self, *given))
+    monkeypatch.setattr(Exchange, "__init__", lambda self, *given: taken.append(given[0].verb) or begun(self, *given))
     with bk.Client(f"http://127.0.0.1:{port}", TOKEN) as client:
         client.label(client.predict([1.0, 2.0]).id, 1)
         client.learn([[1.0, 2.0]], [0])
-    assert taken == ["/predict", "/label", "/learn"]
+    assert taken == ["predict", "label", "learn"]
 
 
 def test_who_hangs_up_before_the_answer_disturbs_nobody(port):
@@ -126,3 +127,40 @@ def test_who_hangs_up_before_the_answer_disturbs_nobody(port):
         with socket.create_connection(("127.0.0.1", port)) as way:
             way.sendall(one[:cut])
     assert said(port, one)[0][0] == 200
+
+
+def test_many_requests_on_one_connection_are_read_no_faster_than_answered(port):
+    one = request("/predict", b'{"x": [1.0, 2.0], "id": "many"}', JSON)
+    found = said(port, one * 300, one * 300, answers=600)
+    assert [status for status, _, _ in found] == [200] * 600
+
+
+@pytest.mark.parametrize("start", [b"GET / HTTP/1.1\r\nhost: localhost\r\n", b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ", b"GET /"])
+def test_headers_without_end_are_refused(port, start):
+    more = b"a: b\r\n" * 2000 if start.endswith(b"\r\n") else b"a" * 12000
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+        try:
+            for part in (start, *[more] * 12):
+                way.sendall(part)
+        except OSError:
+            pass  # it was refused already
+        assert way.recv(100).startswith(b"HTTP/1.1 431 ")
+
+
+def test_who_is_too_slow_is_left(port, monkeypatch):
+    monkeypatch.setattr("burkholder.serve.direct.PATIENCE", 0.2)
+    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON)
+    for sent in (b"", one[:20], one[:-1]):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+            way.sendall(sent)
+            assert way.recv(100).startswith(b"HTTP/1.1 408 ")
+    assert said(port, one)[0][0] == 200
+
+
+def test_only_so_many_connections_are_open_at_once(port):
+    ways = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(LIMIT)]
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+        assert way.recv(100).startswith(b"HTTP/1.1 503 ")
+    for way in ways:
+        way.close()
+    assert said(port, request("/predict", b'{"x": [1.0, 2.0]}', JSON))[0][0] == 200

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sqlite3
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,10 @@ import burkholder as bk
 from burkholder.errors import BadInput
 from burkholder.serve import arrow
 from burkholder.serve.guard import Tokens, check_host, token_in
+from burkholder.serve.journal import Rhythm
 from burkholder.serve.limits import Limits
 from burkholder.serve.page import page
-from burkholder.serve.store import Store, connection
+from burkholder.serve.store import Snapshot, Store, StoreFailed, connection
 from burkholder.storage import pack
 from serving import LEARNERS, served
 
@@ -125,6 +127,9 @@ LIMITS = Limits(body=2000, batch=3, features=4, name=10)
         ("/predict", b'{"x": {"a": {"b": 1}}}', {}, 422),
         ("/predict", b'{"x": [1], "more": 1}', {}, 422),
         ("/predict", b'{"x": {"indices": [0.5], "values": [1]}}', {}, 422),
+        ("/predict", b'{"x": {"indices": [1e300], "values": [1]}}', {}, 422),
+        ("/predict", b'{"x": [1], "id": 1' + b"0" * 400 + b"}", {}, 413),
+        ("/predict", b'{"x": [1], "id": "\\ud800"}', {}, 422),
         ("/label", b'{"id": "a"}', {}, 422),
         ("/predict", b"\xff\xfe", {}, 422),
         ("/predict", b"rubbish", ARROW, 422),
@@ -228,9 +233,31 @@ def test_a_full_disk_is_503_and_nothing_happened_and_then_it_goes_on(tmp_path):
     assert run(tmp_path, work, store=Store(tmp_path, Refusing)) == 1
 
 
-def test_a_clock_that_jumps_back_forgets_nothing_early_and_nothing_never(tmp_path, monkeypatch):
-    import time
+class Slow(Refusing):
+    """A way to a disk that takes its time over every write."""
 
+    writes = 0
+
+    def execute(self, statement, *rest):
+        if statement.startswith(("INSERT", "BEGIN")):
+            Slow.writes += 1
+            time.sleep(0.2)
+        return super().execute(statement, *rest)
+
+
+def test_on_a_slow_disk_many_share_a_write_and_nobody_else_waits(tmp_path):
+    async def work(http):
+        before = Slow.writes
+        sent = asyncio.gather(*(http.post("/learn", json=[{"x": [1.0, k], "y": 1}]) for k in range(40)))
+        await asyncio.sleep(0.1)
+        assert (await http.get("/health")).status_code == 200 and not sent.done()  # reading goes on meanwhile
+        assert [answer.status_code for answer in await sent] == [200] * 40
+        return Slow.writes - before
+
+    assert run(tmp_path, work, store=Store(tmp_path, Slow)) <= 3
+
+
+def test_a_clock_that_jumps_back_forgets_nothing_early_and_nothing_never(tmp_path, monkeypatch):
     real = time.time
 
     async def first(http):
@@ -251,6 +278,63 @@ def test_a_clock_that_jumps_back_forgets_nothing_early_and_nothing_never(tmp_pat
     assert run(tmp_path, second, None, forget_after=0.05) == 410
 
 
+def test_a_disk_that_cannot_be_read_stops_the_service_and_the_next_one_has_done_it(tmp_path, monkeypatch):
+    stopped = []
+    monkeypatch.setattr("burkholder.serve.server.os.kill", lambda pid, number: stopped.append(number))
+
+    async def broken(http):
+        journal = http.running.front.journal
+        await http.post("/predict", json={"x": [1.0, 2.0], "id": "a"})
+        find, journal.service._find = journal.service._find, unreadable
+        told = await http.post("/predict", json={"x": [1.0, 2.0], "id": "b"})
+        looked = await http.post("/label", json={"id": "c", "y": 1})
+        journal.service._find = find
+        after = await http.post("/label", json={"id": "a", "y": 1})  # who knows what is in memory now
+        return [answer.status_code for answer in (told, looked, after)]
+
+    def unreadable(model, ids, position):
+        raise StoreFailed("disk I/O error")
+
+    async def mended(http):
+        told = await http.post("/predict", json={"x": [1.0, 2.0], "id": "b"})
+        assert (await http.post("/label", json={"id": "a", "y": 1})).json() == {"id": "a", "learned": True}
+        return told.status_code, http.running.front.journal.service.models["default"].learner.rounds
+
+    assert run(tmp_path, broken) == [503, 503, 503] and len(stopped) == 1
+    assert run(tmp_path, mended, None) == (200, 1)
+
+
+def test_a_log_that_was_never_cut_is_cut_by_the_next_life(tmp_path):
+    async def some(http):
+        for k in range(3):
+            await http.post("/learn", json=[{"x": [1.0, k], "y": 1}])
+        service, store = http.running.front.journal.service, http.running.store
+        service.snapshot = lambda: Snapshot(service.position, [])  # killed, it would write none
+        store.write = lambda closed, snapshot: None
+        return store.snapshot().seq
+
+    async def more(http):
+        for k in range(2):
+            await http.post("/learn", json=[{"x": [2.0, k], "y": 1}])
+        await asyncio.sleep(0.05)
+        await http.post("/learn", json=[{"x": [3.0, 1.0], "y": 1}])
+        return http.running.store.snapshot().seq
+
+    assert run(tmp_path, some, rhythm=Rhythm(events=5)) == 0
+    assert run(tmp_path, more, None, rhythm=Rhythm(events=5)) >= 5
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    tmp_path.chmod(0o755)
+    with pytest.raises(StoreFailed, match="folder of its own"):
+        Store(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreFailed, match="cannot be used"):
+        Store(tmp_path / "file")
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
 # --- who may come in ----------------------------------------------------------------------------------------------
 def test_tokens(tmp_path):
     async def work(http):
@@ -269,6 +353,8 @@ def test_tokens(tmp_path):
             (await http.put("/models/other", content=model, **sent(ADMIN))).status_code,
             (await http.put("/models/bad", content=b"rubbish", **sent(ADMIN))).status_code,
             (await http.put("/models/no-word", content=model, **sent(ADMIN))).status_code,
+            (await http.put("/models/modèle", content=model, **sent(ADMIN))).status_code,
+            sorted((await http.patch("/models/other", **sent(ADMIN))).headers["allow"].split(", ")),
             (await http.post("/models/other/predict", json=row, **sent(USER))).status_code,
             (await http.delete("/models/other", **sent(USER))).status_code,
             (await http.delete("/models/other", **sent(ADMIN))).status_code,
@@ -276,7 +362,7 @@ def test_tokens(tmp_path):
         ]
 
     found = run(tmp_path, work, tokens=Tokens(USER.encode(), ADMIN.encode()))
-    assert found == [401, 401, 200, 401, 200, 200, 401, 201, 422, 422, 200, 401, 200, 404]
+    assert found == [401, 401, 200, 401, 200, 200, 401, 201, 422, 422, 422, ["DELETE", "PUT"], 200, 401, 200, 404]
 
 
 def test_without_an_admin_token_no_model_comes_from_outside(tmp_path):

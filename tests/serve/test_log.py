@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import burkholder as bk
+from burkholder.errors import BurkholderError
+from burkholder.serve.journal import recovered
 from burkholder.serve.store import Store, StoreFailed
 from serving import LEARNERS, Logged, asked, created
 
@@ -121,3 +124,30 @@ def test_a_store_belongs_to_one_process_and_to_the_user_alone(tmp_path):
     assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "s").iterdir())
     store.close()
     Store(tmp_path / "s").close()
+
+
+DAMAGES = {
+    "a model": "UPDATE snapshot SET body = substr(body, 1, 700) || x'00' || substr(body, 702) WHERE part = 1",
+    "a part": "UPDATE snapshot SET body = x'00ff' WHERE part = 1",
+    "the head": "UPDATE snapshot SET body = x'c1' WHERE part = 0",
+    "a group": "INSERT INTO log SELECT max(seq) + 1, x'6e6f' FROM snapshot",
+    "a gap": "INSERT INTO log SELECT max(seq) + 2, x'6e6f' FROM snapshot",
+    "a table": "DROP TABLE log",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_damaged_store_is_refused_with_a_reason(tmp_path, what):
+    logged = Logged(tmp_path)
+    logged.group(created(LEARNERS["l2"]()), asked("learn", [{"x": [1.0, 2.0], "y": 1}]))
+    logged.tidy()
+    logged.store.close()
+    with sqlite3.connect(tmp_path / "store.sqlite") as way:
+        way.execute(DAMAGES[what])
+    store = Store(tmp_path)
+    if what == "a table":  # it is made anew, and what was in the snapshot is there
+        assert recovered(store).models["default"].learner.rounds == 1
+    else:
+        with pytest.raises(BurkholderError, match=r"damaged|missing|checksum"):
+            recovered(store)
+    store.close()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import pytest
 
@@ -77,8 +78,22 @@ def test_killed_it_goes_on_where_it_was_and_stopped_it_exits_with_0(tmp_path):
         assert running.wait(20) == 0
     said = [json.loads(line) for line in [*lines, *rest.splitlines()] if line.strip() and not line.startswith("compiling")]
     assert [line["event"] for line in said][-1] == "stopped" and all("time" in line for line in said)
+    empty = subprocess.run(command(tmp_path / "empty"), capture_output=True, text=True)
+    assert empty.returncode == 1 and "it holds no model yet" in empty.stderr and "Traceback" not in empty.stderr
     wrong = subprocess.run(command(tmp_path / "s", "--loss", "hinge"), capture_output=True, text=True)
     assert wrong.returncode == 1 and "its model was made from" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+@pytest.mark.skipif(find_spec("granian") is None, reason="granian is not installed")
+def test_granian_may_speak_http(tmp_path):
+    options = ("--loss", "logistic", "--learner", "square-function", "--option", "geometry=l2", "--server", "granian")
+    with process(tmp_path / "s", *options) as (running, _), client() as asked:
+        asked.label(asked.predict([1.0, 2.0], id="a").id, 1)
+        assert asked.certificate()["rounds"] == 1
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(20) == 0
+    wrong = subprocess.run(command(tmp_path / "s", "--server", "apache"), capture_output=True, text=True)
+    assert wrong.returncode == 1 and "uvicorn and granian" in wrong.stderr
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser here")
@@ -88,8 +103,10 @@ def test_a_browser_sees_the_numbers(tmp_path):
         asked.predict([1.0, 2.0])
         time.sleep(1.2)  # a moment of the curve
         quiet = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}", "--virtual-time-budget=4000"]
-        look = [BROWSER, *quiet, "--dump-dom", f"http://127.0.0.1:{PORT}/"]
-        page = subprocess.run(look, capture_output=True, text=True, timeout=120).stdout
+        look = [BROWSER, *quiet, "--enable-logging=stderr", "--dump-dom", f"http://127.0.0.1:{PORT}/"]
+        seen = subprocess.run(look, capture_output=True, text=True, timeout=120)
+        page = seen.stdout
+        assert ":CONSOLE" not in seen.stderr  # nothing failed, nothing was kept from loading
         told = asked.certificate()
     tiles = dict(re.findall(r'id="tile-(\w+)">([^<]*)<', page))
     assert tiles["rounds"] == "321" and tiles["pending"] == "1"

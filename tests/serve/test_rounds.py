@@ -136,12 +136,13 @@ def test_only_learners_of_rows_are_served(logged):
 
 
 def test_the_model_that_is_downloaded_predicts_the_same(logged):
+    from burkholder.serve.model import downloaded
     from burkholder.storage import unpack
 
     logged.one(asked("learn", [{"x": [1.0, -1.0], "y": 1}] * 5))
     logged.one(asked("predict", {"x": [1.0, 2.0], "id": "waits"}))
     model = logged.service.models["default"]
-    copy = unpack(model.download())
+    copy = unpack(downloaded(*model.file()))
     assert copy.pending == 0 and model.learner.pending == 1
     assert copy.predict([1.0, 2.0]) == model.learner.predict([1.0, 2.0])
 
@@ -229,3 +230,37 @@ def test_of_intervals_and_sets_it_is_counted_how_many_held_their_label(tmp_path)
         tally = logged.service.models["default"].tally
         assert (tally.asked, tally.inside) == (logged.service.models["default"].learner.rounds, held) and 0 < held < 7
         logged.store.close()
+
+
+def test_models_made_in_one_group_share_no_rounds(logged):
+    logged.group(*(created(LEARNERS["l2"](), name) for name in ("one", "two")))
+    for name in ("one", "two"):
+        logged.one(asked("predict", {"x": [1.0, 2.0], "id": "a"}, name))
+    assert logged.one(asked("label", {"id": "a", "y": 1}, "one")).status == 200
+    assert logged.one(asked("label", {"id": "a", "y": 0}, "two")).status == 200
+    logged.tidy()
+    assert logged.one(asked("label", {"id": "a", "y": 0}, "two")).status == 200
+    assert len({model.number for model in logged.service.models.values()}) == 3
+
+
+def test_keys_and_ids_are_no_ones_namesakes(logged):
+    logged.one(asked("predict", {"x": [1.0, 2.0], "id": "learn k"}))
+    logged.one(asked("label", {"id": "learn k", "y": 1}))
+    first = logged.one(asked("learn", [{"x": [1.0, 2.0], "y": 1}], key="k"))
+    assert first.status == 200 and logged.one(asked("learn", [{"x": [1.0, 2.0], "y": 1}], key="k")) == first
+    for id in ("#learn k", "#learn other", "#9", ""):
+        answer = logged.one(asked("predict", {"x": [1.0, 2.0], "id": id}))
+        assert answer.status in (409, 422) and logged.one(asked("label", {"id": id, "y": 1})).status in (404, 409)
+    assert logged.service.models["default"].learner.rounds == 2
+
+
+def test_the_same_model_twice_is_one_model_and_another_is_refused(logged):
+    content = pack(bk.Auto(loss="logistic"))
+
+    def put(origin, shadow_of="default"):
+        from burkholder.serve.events import Event
+
+        return logged.one(Event("create", "other", "bytes", content, f"{shadow_of}\n{origin}")).status
+
+    assert [put("a file"), put("a file"), put("another file"), put("a file", ""), put("")] == [201, 200, 409, 409, 409]
+    assert list(logged.service.models) == ["default", "other"]

@@ -1,8 +1,10 @@
 """The last aggregation: the linear lanes' prediction, the trees, the additive lanes, neighbours, and a stack over all of them.
 
-The stack reads [scale, linear, tree_1 − linear, …]: a full-covariance Kalman filter that begins as the mean of the trees, so
-that it also recalibrates what the linear lanes play (the first two inputs drift). Weights are those of `aggregate`: the loss is
-at most that of the linear lanes, of any tree or additive lane and of the stack, plus what aggregating costs.
+The stack reads [scale, linear, tree_1 − linear, …, errors]: a full-covariance Kalman filter that begins as the mean of the trees, so
+that it also recalibrates what the linear lanes play (the first two inputs drift). The errors are by how much the last labels were
+above what was played, as means over about one, five and thirty rounds: where errors repeat, the next one is foreseen. Weights
+are those of `aggregate`: the loss is at most that of the linear lanes, of any tree or additive lane and of the stack, plus what
+aggregating costs.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from burkholder.auto.steps import step
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import sigmoid
 from burkholder.machine.memory import Cube, Matrix, Vector
-from burkholder.machine.vectors import all8, element
+from burkholder.machine.vectors import all8, element, fused, row8, store
 
 LINEAR_SHARE, STACK_SHARE = 0.1, 0.8  # of the prior; the rest is the trees' and the additive lanes'
 SPREAD = 0.1  # prior variance of the stack's weights
 SMALLEST = 1e-75  # of a scale: what is divided by it stays a number
 DRIFT = 1e-5
+MEMORIES = (1.0, 5.0, 30.0)  # rounds over which the last errors are averaged
 
 
 class Blend(NamedTuple):
@@ -42,6 +45,7 @@ class Blend(NamedTuple):
     residual: Vector  # running mean |residual| of every lane
     squares: Vector  # Σ of the squared residuals of the linear lanes (regression), and how many
     watch: Vector  # see `sleep`
+    errors: Vector  # averages of the last errors, one a memory
     stack_w: Matrix
     stack_p: Cube
 
@@ -58,9 +62,10 @@ class Desk(NamedTuple):
 
 
 def blend_plan(plan: Plan, trees: int) -> Plan:
-    """Lanes in order: linear, trees, additive (from `full` on), neighbours (two classes), stacks; `tangents` inputs for the stacks."""
+    """Lanes in order: linear, trees, additive (from `full` on), neighbours (two classes), stacks; the stacks have `tangents` inputs."""
     additive, stacks = 1 + trees, 1 + trees + LANES + int(plan.kinds[0] == LOGISTIC)
-    return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=1 + stacks, stacks=stacks, lanes=stacks + plan.groups)
+    inputs = 1 + stacks + len(MEMORIES)
+    return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=inputs, stacks=stacks, lanes=stacks + plan.groups)
 
 
 def blend_names(plan: Plan) -> list[str]:
@@ -95,7 +100,7 @@ def new_blend(plan: Plan, scalars: np.ndarray, restless: bool) -> Blend:
     lost, rest = aligned(lanes), aligned(lanes)
     lost[: plan.lanes], rest[: plan.lanes] = scalars[LEARNT_LOSS], scalars[LEARNT_REST]
     likelihood, watch = copied(np.ones(lanes)), sleep.new_watch(restless)
-    return Blend(own, weight, copied(weight), lost, rest, likelihood, aligned(lanes), aligned(2), watch, stack_w, stack_p)
+    return Blend(own, weight, copied(weight), lost, rest, likelihood, aligned(lanes), aligned(2), watch, aligned(8), stack_w, stack_p)
 
 
 def new_desk(plan: Plan) -> Desk:
@@ -130,6 +135,8 @@ def play(plan, blend, desk):
     desk.input[0], desk.input[1] = scale_of(plan, blend), desk.played[0]
     for k in range(1, plan.stacks):
         desk.input[k + 1] = desk.played[k] - desk.played[0]
+    for k in range(len(MEMORIES)):
+        desk.input[1 + plan.stacks + k] = blend.errors[k]
     for s in range(plan.groups):
         total = 0.0
         for i in range(plan.tangents):
@@ -137,6 +144,16 @@ def play(plan, blend, desk):
         desk.out[plan.stacks + s] = total
         desk.played[plan.stacks + s] = min(max(total, low), high)
     return aggregate.combine(plan, blend, desk)
+
+
+@inlined
+def err(plan, blend, yhat, usual):
+    """How far the label was above what was played (two classes: above the chance of it) into the averages of the last errors."""
+    error = usual - yhat
+    if plan.mixing == MIX_LOG:
+        error = (1.0 if usual > 0.0 else 0.0) - element(sigmoid(all8(yhat)), 0)
+    for k in range(len(MEMORIES)):
+        blend.errors[k] += (error - blend.errors[k]) / min(MEMORIES[k], blend.scalars[ROUNDS] + 1.0)
 
 
 @inlined
@@ -150,11 +167,12 @@ def learn(plan, loss, blend, desk, yhat, y, usual, weight):
         for i in range(plan.tangents):
             if covariance[i, i] > 0.0:
                 covariance[i, i] += DRIFT
-        for i in range(plan.tangents):
-            total = 0.0
+        for i in range(0, plan.tangents, 8):
+            part = all8(0.0)
             for j in range(plan.tangents):
-                total += covariance[i, j] * desk.input[j]
-            desk.column[i] = total / scale
+                part = fused(row8(covariance, j, i), all8(desk.input[j] / scale), part)
+            store(desk.column, i, part)
+        for i in range(plan.tangents):
             reach += desk.column[i] * desk.input[i] / scale
         reach = max(reach, 0.0)
         if regression:
@@ -167,4 +185,5 @@ def learn(plan, loss, blend, desk, yhat, y, usual, weight):
     if regression:
         blend.squares[0] += (desk.played[0] - usual) * (desk.played[0] - usual)
         blend.squares[1] += 1.0
+    err(plan, blend, yhat, usual)
     aggregate.absorb(plan, loss, blend, desk, yhat, y, weight)

@@ -250,7 +250,7 @@ def lane_costs(plan: Plan, state: State | Blend) -> np.ndarray:
     """
     s = state.scalars
     if s[ETA] == 0.0:  # so far every lane lost the same
-        return np.zeros(plan.lanes)
+        return np.full(plan.lanes, float(s[SURPRISE]))
     surprise = np.log(1.0 / state.prior[: plan.lanes])
     n = float(s[ROUNDS])
     paid = (surprise + SHARE * math.log(n + 1.0) + 64.0 * n * U) / s[ETA]

@@ -30,6 +30,7 @@ from burkholder.auto.state import (
     copied,
     grown,
     new_work,
+    widened,
 )
 from burkholder.auto.sums import add
 from burkholder.losses import Logistic
@@ -251,8 +252,9 @@ def more_classes(many: Any) -> Any:
 def more_features(plan: Plan, many: Any, slots: int, ids: int) -> Any:
     """The same with room for more features."""
     larger = grown(plan, one_of(many, 0), slots, ids)
-    lanes = many.lanes
-    if len(larger.stat) > lanes.shape[1]:
-        lanes = aligned(len(lanes), len(larger.stat), lanes.shape[2])
+    own: dict[str, Any] = {}
+    if len(larger.stat) > many.lanes.shape[1]:
+        lanes = aligned(len(many.lanes), len(larger.stat), many.lanes.shape[2])
         lanes[:, : many.lanes.shape[1]] = many.lanes
-    return many._replace(stat=larger.stat, slot_of=larger.slot_of, dense=larger.dense, dense_count=larger.dense_count, lanes=lanes)
+        own = {"lanes": lanes} | widened(plan, many, len(larger.stat))
+    return many._replace(stat=larger.stat, slot_of=larger.slot_of, dense=larger.dense, dense_count=larger.dense_count, **own)

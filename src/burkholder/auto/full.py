@@ -167,3 +167,13 @@ def retire(plan, state):
                 state.stack_p[s, i, plan.full + k] = 0.0
                 state.stack_p[s, plan.full + k, i] = 0.0
     state.scalars[FULL_ON] = 0.0
+
+
+@inlined
+def hand_over(plan, state, work):
+    """What the full lanes have learned becomes their twins', so that no prediction jumps when a feature more ends them."""
+    for k in range(plan.full_lanes):
+        twin = int(state.full_spec[k, 3])
+        column, scale = 16 * (twin // 8) + twin % 8, 1.0 / work.gain[twin % 8]
+        for slot in range(plan.full_features + 1):
+            state.lanes[slot, column] = state.full_w[k, slot] * scale

@@ -34,6 +34,7 @@ from burkholder.losses import Logistic, derivative, value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log, sigmoid
 from burkholder.machine.memory import place
+from burkholder.machine.prefetch import prefetch, prefetch_rows
 from burkholder.machine.vectors import all8, element, least, load8, most, store, where_positive
 
 Rows = tuple[Any, Any, Any]  # CSR: indptr, indices, values
@@ -76,7 +77,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):
     """Everything the label changes, except the statistics of the features."""
     scalars = state.scalars
     regression = plan.kinds[0] != LOGISTIC
-    if scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1:
+    leaving = scalars[FULL_ON] == 1.0 and scalars[FEATURES] > plan.full_features + 1
+    if leaving:
         full.retire(plan, state)
     if scalars[FULL_ON] == 1.0:
         full.reach(plan, state, work, m)
@@ -94,6 +96,8 @@ def learn(plan, loss, state, work, m, yhat, y, weight):
     betting.steepen(plan, state, work)
     width.keep(plan, state, work)
     passes.learn(plan, state, work, m)
+    if leaving:
+        full.hand_over(plan, state, work)
     aggregate.absorb(plan, loss, state, work, yhat, y, weight)
 
 
@@ -195,6 +199,11 @@ def run_many(plans, states, works, loss, starts, order, indptr, indices, values,
     for k in range(starts.shape[0] - 1):
         state = state_of(states, k)
         for i in range(starts[k], starts[k + 1]):
+            later = prefetch_rows(order, i, indptr, indices, values)
+            prefetch(y, later)
+            prefetch(weight, later)
+            prefetch(yhat, later)
+            prefetch(losses, later)
             one_round(plan, state, work, loss, ends, ids, numbers, labels, weights, out, paid, rows[i], learning)
     if plan.mixing == MIX_LOG:
         logarithms(out)

@@ -54,6 +54,7 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
         "scalars": like(fresh["scalars"], **scalar_limits(LARGEST)),
         "weight": like(fresh["weight"], low=0.0, high=2.0),
         "likelihood": like(fresh["likelihood"], low=0.0, high=2.0),
+        "errors": like(fresh["errors"], low=-FAR, high=FAR),
         "nodes": Array(("nodes", 8), low=low, high=high),
         "held": Array(("nodes", HELD + 1), low=0.0, high=rounds, whole=True),
         "used": Array((trees,), low=1.0, high=NODES, whole=True),

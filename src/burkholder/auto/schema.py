@@ -14,7 +14,7 @@ from burkholder.auto.nonlinear import PREFIX, TREES
 from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.several_schema import check_several
-from burkholder.auto.state import new_state, padded
+from burkholder.auto.state import new_state, side_of
 from burkholder.errors import BadInput
 from burkholder.learning.saved import place, rows_in
 from burkholder.learning.schema import (
@@ -165,12 +165,12 @@ def _row(value: Any) -> bool:
 
 def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: int = 0) -> Schema:
     """Everything looks like a fresh state's, but for the rows, one a feature."""
-    side, layers = padded(plan.full_features + 1), (() if own is None else (classes,))
+    rows, layers = len(arrays["stat"]) if "stat" in arrays else 0, (() if own is None else (classes,))
+    side = side_of(plan, rows)
     largest = Schema({"full_p": Array((*layers, plan.full_lanes, side, side))})  # before anything of that size is made
     largest.check({name: array for name, array in arrays.items() if name == "full_p"})
-    fresh = new_state(plan)._asdict()
+    fresh = new_state(plan, max(rows, 1))._asdict()
     described = {name: steady(array) if name in _STEADY else like(array) for name, array in fresh.items()}
-    rows = len(arrays["stat"]) if "stat" in arrays else 0
     described |= {name: like(fresh[name], low=0.0) for name in _SIZES}
     described |= {name: like(fresh[name], low=-_HUGE, high=_HUGE) for name in _COVARIANCE}
     described |= {

@@ -48,6 +48,9 @@ SCALARS = 24
 DELAY = 8  # rounds after which the covariances of full lanes are brought up to date; `full.catch_up` is written for 8
 
 
+WIDENED = ("full_w", "full_p", "full_u", "full_drift", "full_variance")  # arrays that have a place for every feature of a full lane
+
+
 class State(NamedTuple):
     """All that changes, and the lanes' constants. Vectors over lanes are padded to a multiple of eight.
 
@@ -125,6 +128,11 @@ def padded(count: int) -> int:
     return -(-count // 8) * 8
 
 
+def side_of(plan: Plan, features: int) -> int:
+    """The side of the covariances of full lanes, where there is room for so many features."""
+    return padded(min(features, plan.full_features + 1))
+
+
 def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     """An empty state: variances at their prior, the stack at the average of the lanes."""
     lanes, inputs, stacks = padded(plan.lanes), padded(plan.tangents), plan.groups
@@ -134,7 +142,7 @@ def new_state(plan: Plan, features: int = 64, ids: int = 64) -> State:
     for group in range(plan.groups):
         rows[0, 16 * group + 8 : 16 * group + 16] = [v for v, _, _ in GROUP]
     specs = np.array(full_lane_specs(plan), dtype=np.float64).reshape(plan.full_lanes, 5)
-    side = padded(plan.full_features + 1)
+    side = side_of(plan, features)
     full_p = aligned(plan.full_lanes, side, side)
     for k in range(plan.full_lanes):
         np.fill_diagonal(full_p[k], specs[k, 1])
@@ -228,8 +236,8 @@ def new_work(plan: Plan, features: int, touched: int) -> Work:
         other=aligned(lanes),
         ratio=aligned(8),
         inverse=aligned(8),
-        columns=aligned(plan.full_lanes + plan.groups, max(padded(plan.full_features + 1), lanes)),
-        spread=aligned(2, padded(plan.full_features + 1)),
+        columns=aligned(plan.full_lanes + plan.groups, max(side_of(plan, features), lanes)),
+        spread=aligned(2, side_of(plan, features)),
         second=second,
         gain=copied(np.ones(8)),
         squares=np.ones(3),
@@ -251,9 +259,26 @@ def grown(plan: Plan, state: State, features: int, ids: int) -> State:
         lanes[:have] = state.lanes
         dense = np.zeros(size, np.int64)
         dense[:have] = state.dense
-        changes |= {"stat": stat, "lanes": lanes, "dense": dense}
+        changes |= {"stat": stat, "lanes": lanes, "dense": dense} | widened(plan, state, size)
     if ids > len(state.slot_of):
         slot_of = np.full(max(ids, 2 * len(state.slot_of)), -1, np.int32)
         slot_of[: len(state.slot_of)] = state.slot_of
         changes["slot_of"] = slot_of
     return state._replace(**changes) if changes else state
+
+
+def widened(plan: Plan, state: State, features: int) -> dict[str, NDArray]:
+    """The arrays of the full lanes with room for so many features; the classes of several are a first axis more."""
+    side, have = side_of(plan, features), state.full_w.shape[-1]
+    if side <= have:
+        return {}
+    changes = {}
+    for name in WIDENED:
+        array = getattr(state, name)
+        square = name == "full_p"
+        larger = aligned(*array.shape[: -2 if square else -1], *((side, side) if square else (side,)))
+        larger[(..., slice(have), slice(have)) if square else (..., slice(have))] = array
+        changes[name] = larger
+    late = np.arange(have, side)  # features that were not seen yet: their variance is the prior's
+    changes["full_p"][..., late, late] = changes["full_variance"][..., have:] = state.full_spec[:, 1:2]
+    return changes

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("discover", "check"),
     "serve": ("serve", "serve"),
     "list": ("listing", "list_names"),
+    "examples": ("examples", "examples"),
     "warm": ("warm", "warm"),
 }
 

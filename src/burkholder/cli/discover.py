@@ -44,9 +44,10 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="one JSON value on standard output")] = False,
 ) -> None:
     """Re-verify a certificate in exact arithmetic, sharing nothing with the search that wrote it."""
-    from burkholder.checker import LARGEST, Rejected, read, verify
+    from burkholder.checker import LARGEST, Rejected, read
     from burkholder.errors import BadInput, BurkholderError
-    from burkholder.refuter import FORMAT, RAY, refuted
+    from burkholder.limited import verify
+    from burkholder.refuter import FORMATS, refuted
 
     try:
         with certificate.open(encoding="utf-8") as file:
@@ -54,7 +55,7 @@ def check(
     except (OSError, UnicodeDecodeError, Rejected) as error:
         raise BadInput("certificate", str(certificate), f"it cannot be read: {error}") from None
     try:
-        walk = type(data) is dict and data.get("format") in (FORMAT, RAY)
+        walk = type(data) is dict and data.get("format") in FORMATS
         statement = refuted(data) if walk else verify(data)
     except Rejected as rejected:
         raise BurkholderError(f"{certificate} proves nothing: {rejected}") from None

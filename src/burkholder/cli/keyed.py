@@ -10,40 +10,45 @@ from typing import Any
 
 from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
+from burkholder.cli.session import Asked
 from burkholder.errors import BadInput, printable
 from burkholder.keyed import Keyed
 from burkholder.learning.factory import named_learner
 from burkholder.storage import load_with_extra
 from burkholder.storage import save as store
-from burkholder.streams.readers import read
+from burkholder.streams.readers import Reader, open_reader, rows_of
+from burkholder.streams.readers.reading import Reading
 
 BLOCK = 1 << 15
 SHOWN = 3  # keys at either end
 
 
-def with_keys(data: Any, key: str, reading: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any, float]]:
-    """(row with its key, label, weight) of every row of a table."""
+def opened(data: Any, key: str, reading: dict[str, Any], table: Reading | None = None) -> Reader:
+    """The reader of a table with a column of keys; read as `table` was, where one is known."""
     given = {name: value for name, value in reading.items() if value not in (None, ())}
-    weight, target = given.pop("weight", None), given.pop("target", None)
-    given["categorical"] = (*given.get("categorical", ()), key)
+    if table is not None:
+        table.agree({name: given.pop(name, None) for name in ("target", "weight", "drop", "categorical", "header", "decimal")})
+        given = {**given, "reading": table, "classes": "words"}
+        given.pop("dates", None)
+    else:
+        given = {**given, "categorical": (*given.get("categorical", ()), key), "classes": "words"}
+    try:
+        return open_reader(data, **given)
+    except BadInput as error:  # a complaint about the column of keys names it as such
+        raise (BadInput("key", key, error.remedy) if error.argument == "categorical" and error.value == key else error) from None
+
+
+def with_keys(reader: Reader, key: str) -> Iterator[tuple[dict[str, Any], Any, float]]:
+    """(row with its key, label, weight) of every row of a table."""
     mark = f"{key}="
-    for t, (x, y) in enumerate(_rows(data, key, target, given)):
+    for t, (x, y, weight) in enumerate(rows_of(reader)):
         if not isinstance(x, dict):
             raise BadInput("key", key, "keys stand in a column: give a table")
         found = next((name for name in x if isinstance(name, str) and name.startswith(mark)), None)
         if found is None:
             raise BadInput("key", key, f"row {t + 1} has none; `--key` names a column of the table")
         del x[found]
-        importance = 1.0 if weight is None else float(x.pop(weight, 0.0))
-        yield {key: found[len(mark) :], **x}, y, importance
-
-
-def _rows(data: Any, key: str, target: Any, reading: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """`read`, whose complaint about the column of keys names it as such."""
-    try:
-        yield from read(data, target, reading.pop("format", None), **reading)
-    except BadInput as error:
-        raise (BadInput("key", key, error.remedy) if error.argument == "categorical" and error.value == key else error) from None
+        yield {key: found[len(mark) :], **x}, y, weight
 
 
 def learned(
@@ -51,19 +56,13 @@ def learned(
     key: str,
     reading: dict[str, Any],
     refused: dict[str, Any],
-    learner: str,
-    loss: str | None,
-    options: list[str],
+    asked: Asked,
     predictions: Path | None,
     save: Path | None,
     load: Path | None,
     details: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
-    """The whole command."""
-    from burkholder.cli.console import emit, say
-
+) -> tuple[dict[str, Any], str]:
+    """The whole command. What is told of it, for programs and for people."""
     if data is None:
         raise BadInput("data", None, "give a table with a column of keys")
     intercept = reading["intercept"]
@@ -71,13 +70,14 @@ def learned(
         if value:
             raise BadInput(f"--{name}", value, "it is not for keys: leave it out, or leave out --key")
     reading = {name: value for name, value in reading.items() if name not in ("intercept", "positive", "bits")}
-    keyed, before = _begun(key, learner, loss, options, intercept, load)
-    began, rows = time.perf_counter(), with_keys(data, key, reading)
+    keyed, before, table = _begun(key, asked, intercept, load)
+    began, reader = time.perf_counter(), opened(data, key, reading, table)
+    rows = with_keys(reader, key)
     written = Predictions(None if predictions is None else str(predictions))
     with written:
         while block := list(islice(rows, BLOCK)):
             if keyed is None:
-                keyed = _fresh(key, learner, "logistic" if _classes([y for _, y, _ in block]) else "squared", options, intercept)
+                keyed = _fresh(key, asked, "logistic" if _classes([y for _, y, _ in block]) else "squared", intercept)
             said = keyed.learn_many([x for x, _, _ in block], [y for _, y, _ in block], [weight for _, _, weight in block])
             if written.path is not None:
                 written.write(list(map(repr, said.tolist())))
@@ -85,34 +85,36 @@ def learned(
     if keyed is None:
         raise BadInput("data", data, "it has no rows")
     seconds = time.perf_counter() - began
-    told = {name: value for name, value in reading.items() if name in ("drop", "categorical", "decimal", "dates")}
     if save is not None:
-        run = {"reading": {**told, "drop": list(told["drop"]), "categorical": list(told["categorical"])}}
-        store(keyed, str(save), {"run": {**run, "target": reading["target"], "weight": reading["weight"]}})
+        table = Reading.of(reader)
+        store(keyed, str(save), {"run": {"table": None if table is None else table.to_dict()}})
     found = _result(data, keyed, before, seconds)
-    if not quiet:
-        say(_text(found, keyed, details))
-    if json:
-        emit(found)
+    return found, _text(found, keyed, details)
 
 
-def _begun(key: str, learner: str, loss: str | None, options: list[str], intercept: bool | None, load: Path | None) -> tuple[Any, int]:
-    """(the learner, rounds it had before), or None where the loss is still to be found out."""
+def _begun(key: str, asked: Asked, intercept: bool | None, load: Path | None) -> tuple[Any, int, Reading | None]:
+    """(the learner, or None where the loss is still to be found out; rounds it had before; how its table was read)."""
     if load is not None:
-        keyed, _ = load_with_extra(str(load))
+        keyed, extra = load_with_extra(str(load))
         if not isinstance(keyed, Keyed) or keyed.key != key:
             raise BadInput("load", str(load), f"it holds no learner of keys called {key!r}")
-        return keyed, keyed.rounds
-    return (None if loss is None else _fresh(key, learner, loss, options, intercept)), 0
+        return keyed, keyed.rounds, table_of(extra)
+    return (None if asked.loss is None else _fresh(key, asked, asked.loss, intercept)), 0, None
 
 
-def _fresh(key: str, learner: str, loss: str, options: list[str], intercept: bool | None) -> Keyed:
+def table_of(extra: dict[str, Any]) -> Reading | None:
+    """How the table was read that a saved learner of keys learned from; None where the command did not make it."""
+    words = extra.get("run", {}).get("table")
+    return None if words is None else Reading.from_dict(words)
+
+
+def _fresh(key: str, asked: Asked, loss: str, intercept: bool | None) -> Keyed:
     """A light Auto for every key unless something else is asked for."""
-    given = parsed(options)
+    given = parsed(list(asked.options))
     pooled = bool(given.pop("pooled", True))
-    if learner == "auto":
+    if asked.learner == "auto":
         given = {"effort": "light", **given}
-    return Keyed(named_learner(learner, loss, given, intercept is not False), key=key, pooled=pooled)
+    return Keyed(named_learner(asked.learner, loss, given, intercept is not False), key=key, pooled=pooled)
 
 
 def _classes(labels: list[Any]) -> bool:

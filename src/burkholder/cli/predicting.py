@@ -84,7 +84,7 @@ def asked(model: str, data: str, answers: Answers, proba: bool, intervals: float
         remedy = f"{model} gives numbers alone; learn it with --intervals {intervals:g}, or put intervals around them: burkholder intervals"
         raise BadInput("intervals", intervals, remedy)
     if hasattr(learner, "keys"):
-        return _keyed(learner, data, answers, reading, run)
+        return _keyed(learner, data, answers, reading, extra)
     if hasattr(learner, "top"):
         return _pairs(learner, data, answers)
     if hasattr(learner, "average_loss"):
@@ -144,15 +144,14 @@ def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:
         yield block
 
 
-def _keyed(learner: Any, data: str, answers: Answers, reading: dict[str, Any], run: dict[str, Any]) -> int:
+def _keyed(learner: Any, data: str, answers: Answers, reading: dict[str, Any], extra: dict[str, Any]) -> int:
     """A model of many keys: rows with their column of keys."""
-    from burkholder.cli.keyed import with_keys
+    from burkholder.cli.keyed import opened, table_of, with_keys
 
-    told = {name: run.get("reading", {}).get(name) for name in ("drop", "categorical", "decimal", "dates")}
-    told["drop"] = (*(told["drop"] or ()), *(name for name in (run.get("target"), run.get("weight")) if name))
-    for rows in _blocks(with_keys(data, learner.key, {**told, **reading, "labels": "ignored"})):
+    reader = opened(data, learner.key, {**reading, "labels": "ignored"}, table_of(extra))
+    for rows in _blocks(with_keys(reader, learner.key)):
         answers.write({"prediction": learner.predict_many([x for x, _, _ in rows])})
-    return 0
+    return int(reader.bad_lines)
 
 
 def _forecasts(learner: Any, data: str, answers: Answers, reading: dict[str, Any]) -> int:
@@ -170,5 +169,5 @@ def _pairs(learner: Any, data: str, answers: Answers) -> int:
     from burkholder.matrix.ratings import read_pairs
 
     for block in _blocks(iter(zip(*read_pairs(data)))):
-        answers.write({"prediction": learner.predict_many(block)})
+        answers.write({"prediction": learner.predict_many(learner.spelled_pairs(*zip(*block)))})
     return 0

@@ -25,6 +25,7 @@ def serve(
     max_pending: Annotated[int, typer.Option(help="How many predictions of a fresh learner may wait for labels.", min=1)] = 1_000_000,
     commit_every: Annotated[float, typer.Option(help="Milliseconds between two writes to the disk.", min=0.0)] = 5.0,
     max_body: Annotated[int, typer.Option(help="Bytes of a request at most.", min=1)] = 16 << 20,
+    server: Annotated[str, typer.Option(help="What speaks HTTP: uvicorn, or granian where it is installed.")] = "uvicorn",
     max_batch: Annotated[int, typer.Option(help="Rows of a request at most.", min=1)] = 10_000,
 ) -> None:
     """Serve predictions, learn from labels that come later, lose nothing. Stop it with SIGTERM."""
@@ -65,5 +66,6 @@ def serve(
             limits=Limits(body=max_body, batch=max_batch),
             rhythm=Rhythm(commit=commit_every / 1000.0),
             forget_after=forget_after,
+            server=server,
         )
     )

@@ -6,6 +6,7 @@ once, however often it comes. So repeating is safe, and what fails on the way is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,23 +87,23 @@ class Calls:
 
     def predict(self, x: Any, id: str | None) -> Steps:
         sent = {"x": _row(x), "id": id or uuid4().hex}
-        answer = yield from self.answered(Call("POST", f"{self.at}/predict", {"json": sent}))
+        answer = yield from self.answered(Call("POST", f"{self.at}/predict", _json("x", sent)))
         return _answered(answer.json())
 
     def predict_many(self, rows: Any, ids: Sequence[str] | None) -> Steps:
         ids = [uuid4().hex for _ in range(len(rows))] if ids is None else list(ids)
         sent = [{"x": _row(row), "id": id} for row, id in zip(rows, ids, strict=True)]
-        answer = yield from self.answered(Call("POST", f"{self.at}/predict", {"json": sent}))
+        answer = yield from self.answered(Call("POST", f"{self.at}/predict", _json("rows", sent)))
         return [_answered(item) for item in answer.json()]
 
     def label(self, id: str, y: Any, weight: float) -> Steps:
         sent = {"id": id, "y": _plain(y), "weight": weight}
-        yield from self.answered(Call("POST", f"{self.at}/label", {"json": sent}))
+        yield from self.answered(Call("POST", f"{self.at}/label", _json("y", sent)))
 
     def label_many(self, ids: Sequence[str], labels: Any, weights: Any) -> Steps:
         weights = [1.0] * len(ids) if weights is None else weights
         sent = [{"id": id, "y": _plain(y), "weight": _plain(weight)} for id, y, weight in zip(ids, labels, weights, strict=True)]
-        answer = yield from self.answered(Call("POST", f"{self.at}/label", {"json": sent}))
+        answer = yield from self.answered(Call("POST", f"{self.at}/label", _json("labels", sent)))
         for item in answer.json():
             if "status" in item:
                 raise _problem(item)
@@ -110,8 +111,8 @@ class Calls:
     def learn(self, rows: Any, labels: Any, weights: Any, key: str | None) -> Steps:
         weights = [1.0] * len(labels) if weights is None else weights
         sent = [{"x": _row(x), "y": _plain(y), "weight": _plain(w)} for x, y, w in zip(rows, labels, weights, strict=True)]
-        headers = {"idempotency-key": key or uuid4().hex}
-        answer = yield from self.answered(Call("POST", f"{self.at}/learn", {"json": sent, "headers": headers}))
+        content = _json("rows", sent, {"idempotency-key": key or uuid4().hex})
+        answer = yield from self.answered(Call("POST", f"{self.at}/learn", content))
         return answer.json()["predictions"]
 
     def look(self, what: str) -> Steps:
@@ -128,6 +129,15 @@ class Calls:
         params = {} if shadow_of is None else {"shadow_of": shadow_of}
         answer = yield from self.answered(Call("PUT", f"/models/{name}", {"content": model, "params": params}))
         return answer.json()
+
+
+def _json(argument: str, sent: Any, headers: dict[str, str] = {}) -> dict[str, Any]:  # noqa: B006  never changed
+    """What httpx takes to send this as JSON."""
+    try:
+        content = json.dumps(sent, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(argument, str(sent)[:80], f"it cannot be sent ({error}): give finite numbers, text, or None") from None
+    return {"content": content, "headers": {"content-type": "application/json", **headers}}
 
 
 def _row(x: Any) -> Any:
@@ -158,6 +168,7 @@ def _problem(item: dict[str, Any]) -> BurkholderError:
 
 def _refusal(answer: Any) -> BurkholderError:
     try:
-        return _problem(answer.json())
-    except (ValueError, KeyError, TypeError):
+        told = answer.json()
+        return _problem(next(item for item in told if "status" in item) if type(told) is list else told)
+    except (ValueError, KeyError, TypeError, StopIteration):
         return ServiceRefused(answer.status_code, "url", str(answer.url), "this is no answer of the service")

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from burkholder.discovery.problems import Problem
+from burkholder.discovery.problems import Problem, Worded
 from burkholder.errors import BadInput
+from burkholder.limited import KIND
 
 
 def zigzag(p: int) -> Problem:
@@ -52,6 +53,29 @@ def square_function(p: int, martingale: str = "dyadic", reverse: bool = False) -
     return Problem(name, martingale, target, statistic=step[martingale], known=known.get((p, martingale, reverse)))
 
 
+def conditional(p: int) -> Problem:
+    """The sum of the conditional variances against f: Wang's constant."""
+    step = {"x": "a", "v": "w"}
+    return Problem(f"conditional-{p}", KIND, f"v**{p // 2} - C*x**{p}", step, variance="w", known=Fraction(p, 2) ** (p // 2))
+
+
+def maximum(p: int) -> Problem:
+    """The largest f against |f|: Doob's constant."""
+    known = Fraction(p, p - 1) ** p
+    return Problem(f"maximum-{p}", KIND, f"m**{p} - C*x**{p}", {"x": "a"}, peak={"m": ("x",)}, known=known)
+
+
+def one_sided() -> Problem:
+    """Steps of at most 1, and as far down as one likes."""
+    step = {"x": "a", "v": "w"}
+    return Problem("one-sided-3", KIND, "x**3 - C*(v + v**2)", step, variance="w", within=("1 - a",))
+
+
+def self_normalised() -> Problem:
+    """f⁴ over 1 + S², fair signs."""
+    return Problem("self-normalised-4", KIND, "x**4 - C*s*(1 + s)", {"x": "e*d", "s": "d**2"}, below="1 + s")
+
+
 def strongly_convex() -> Problem:
     return Problem("strongly-convex", "logarithmic", "x**2/2", power=1, known=Fraction(1, 2))
 
@@ -66,6 +90,10 @@ CATALOGUE: dict[str, Callable[[], Problem]] = {
         for reverse in (False, True)
     },
     **{f"smoothness-{p}": partial(smoothness, p) for p in (4, 6)},
+    **{f"conditional-{p}": partial(conditional, p) for p in (4, 6)},
+    "maximum-2": partial(maximum, 2),
+    "one-sided-3": one_sided,
+    "self-normalised-4": self_normalised,
     "strongly-convex": strongly_convex,
 }
 FAMILIES: dict[str, Callable[..., Problem]] = {
@@ -74,6 +102,8 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "decoupled": decoupled,
     "smoothness": smoothness,
     "square-function": square_function,
+    "conditional": conditional,
+    "maximum": maximum,
     "strongly-convex": strongly_convex,
 }
 SPELLING = re.compile(
@@ -87,14 +117,19 @@ def names() -> list[str]:
     return list(CATALOGUE)
 
 
-def problem(source: str | Path | Problem, **parameters: Any) -> Problem:
-    """A problem by catalogue name, by family and parameters, or from a Python file that defines `problem`.
+def problem(source: str | Path | Problem | Worded, **parameters: Any) -> Problem:
+    """A problem by catalogue name, by family and parameters, from a Python file that defines `problem`, or an inequality.
 
     >>> problem("zigzag", p=4) == problem("zigzag-4")
     True
     """
     if isinstance(source, Problem):
         return source
+    if isinstance(source, Worded):
+        stated = source.polynomial()
+        if stated is None:
+            raise BadInput("inequality", str(source), "its U is no polynomial: bk.sharp(inequality) estimates and brackets its constant")
+        return stated
     text = str(source)
     if text in CATALOGUE and not parameters:
         return CATALOGUE[text]()

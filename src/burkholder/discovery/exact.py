@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.checker import FORMAT, Poly, digest, positive_semidefinite, verify
+from burkholder.checker import FORMAT, Poly, digest, positive_semidefinite
 from burkholder.discovery.monomials import monomial, text, written
 from burkholder.discovery.program import Block, Program, Solution, Vector
 from burkholder.errors import MissingExtra
+from burkholder.limited import verify
 
 Exact = tuple[list[Fraction], list[list[list[Fraction]]]]  # θ, and the lower triangle of each Gram matrix
 
@@ -35,7 +36,8 @@ def prove(program: Program, constant: Fraction) -> dict[str, Any] | None:
             certificate = write(program, constant, exact)
             verify(certificate)
             return certificate
-        if not _shrink(program, solution):
+        # limits often make a matrix singular whatever C is: what vanishes altogether is divided out before what is only small
+        if not (program.problem.limited and _shrink(program, solution, 1e-8)) and not _shrink(program, solution):
             return None
     return None
 
@@ -89,11 +91,11 @@ def project(program: Program, constant: Fraction, solution: Solution, bits: int)
     return theta, triangles
 
 
-def _shrink(program: Program, solution: Solution) -> bool:
+def _shrink(program: Program, solution: Solution, threshold: float = 1e-4) -> bool:
     """Divide the contact out of every block whose floating Gram matrix is singular; whether any was."""
     changed = False
     for block, gram in zip(program.blocks, solution.grams):
-        kernel = _kernel(gram)
+        kernel = _kernel(gram, threshold)
         if kernel:
             block.face = _complement(kernel, block)
             changed = True
@@ -101,7 +103,7 @@ def _shrink(program: Program, solution: Solution) -> bool:
     return changed
 
 
-def _kernel(gram: np.ndarray, threshold: float = 1e-4) -> list[list[Fraction]]:
+def _kernel(gram: np.ndarray, threshold: float) -> list[list[Fraction]]:
     """Rational vectors near the singular directions: reduced echelon form, then small denominators."""
     values, vectors = np.linalg.eigh((gram + gram.T) / 2)
     rows = vectors[:, values < threshold * max(1.0, float(values[-1]))].T.copy()
@@ -157,7 +159,7 @@ def write(program: Program, constant: Fraction, exact: Exact) -> dict[str, Any]:
             if alive:
                 entries.append(
                     {
-                        "multiplier": text(outer),
+                        "multiplier": text(tuple(sorted((*outer, *((name, 1) for name in block.limits))))),
                         "basis": [written(Poly({m: c / units[i] for m, c in basis[i].items()})) for i in alive],
                         "gram": [[str(gram[i][j] * units[i] * units[j] / program.stretch(outer)) for j in alive if j <= i] for i in alive],
                     }

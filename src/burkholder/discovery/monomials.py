@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, islice, product
 from math import lcm
@@ -10,9 +10,10 @@ from math import lcm
 import numpy as np
 from scipy.optimize import linprog
 
-from burkholder.checker import Monomial, Poly
+from burkholder.checker import SIGN, Monomial, Poly, parse, variable
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
+from burkholder.limited import KIND
 
 Exponents = tuple[int, ...]
 LARGEST_BASIS = 20_000  # monomials looked at for one basis; beyond this the search itself is hopeless
@@ -52,10 +53,13 @@ def weights(problem: Problem, with_target: bool = True) -> dict[str, int] | None
     """Positive integer weights under which every step of T, and V, are homogeneous, or None."""
     steps = problem.steps
     target = list(problem.goal)[: None if with_target else 1]
-    names = sorted({n for p in steps.values() for n in p.variables()} | set(problem.state))
+    names = sorted({n for p in steps.values() for n in p.variables()} | set(problem.state) | ({problem.variance} - {""}))
     rows = [np.subtract(exponents(m, names), exponents(target[0], names)) for m in target[1:]]
     for name, step in steps.items():
         rows += [np.subtract(exponents(m, names), exponents(((name, 1),), names)) for m in step]
+    for name, p in _limits(problem) if with_target and names else ():
+        first = ((name, 1),) if name else next(iter(p))
+        rows += [np.subtract(exponents(m, names), exponents(first, names)) for m in p]
     if not names or not target:
         return None
     signs = [i for i, name in enumerate(names) if name[0] == "e" and name not in problem.state]
@@ -122,12 +126,29 @@ def candidates(problem: Problem) -> list[Monomial]:
     if problem.martingale in ("zigzag", "orthogonal"):
         return [monomial(k, state) for k in powers]
     steps = problem.steps
-    names = sorted({n for p in steps.values() for n in p.variables()} | set(state))
+    names = sorted({n for p in steps.values() for n in p.variables()} | set(state) | ({problem.variance} - {""}))
     invariant = [exponents(m, names) for m in problem.goal]
-    for name, step in steps.items():
-        invariant += [tuple(np.add(exponents(m, names), exponents(((name, 1),), names))) for m in step]
+    for name, step in (*steps.items(), *_limits(problem)):
+        invariant += [tuple(np.add(exponents(m, names), exponents(((name, 1),) if name else (), names))) for m in step]
     flips = parities(invariant, len(names))
-    return [m for m in (monomial(k, state) for k in powers) if not any(even(exponents(m, names), flips))]
+    found = [monomial(k, state) for k in powers]
+    if problem.martingale == KIND and "a" in names:  # slope and curvature
+        around = [n for n in names if n == "a" or (n not in state and not SIGN.fullmatch(n))]
+        both = [*state, *around]
+        weight = [scale[name] if scale else 1 for name in both]
+        more = islice(_compositions(weight, degree, exactly), LARGEST_BASIS)
+        at = both.index("a")
+        found += [monomial(k, both) for k in more if k[at] == 1 or (k[at] == 2 and problem.variance)]
+    return [m for m in found if not any(even(exponents(m, names), flips))]
+
+
+def _limits(problem: Problem) -> list[tuple[str, Poly]]:
+    """What else must scale, and keep its signs, together: each polynomial, and the name it goes with, or none."""
+    found = [("", parse(text)) for text in problem.within]
+    found += [(name, parse(text)) for name, texts in problem.peak.items() for text in texts]
+    if problem.below and problem.martingale == KIND:
+        found.append(("", parse(problem.below)))
+    return found + [("", variable("a") ** 2 + variable(problem.variance))] * bool(problem.variance)
 
 
 def _compositions(weight: Sequence[int], degree: int, exactly: bool) -> Iterator[Exponents]:
@@ -141,12 +162,32 @@ def _compositions(weight: Sequence[int], degree: int, exactly: bool) -> Iterator
             yield (k, *rest)
 
 
-def blocks(support: set[Exponents], cone: Sequence[bool]) -> list[tuple[Exponents, list[Exponents]]]:
-    """Pairs (multiplier, basis): products of cone variables, monomials that fit half the Newton polytope."""
+Weight = dict[Exponents, Fraction]
+
+
+def product_of(multiplier: Exponents, factors: Sequence[Weight]) -> Weight:
+    """A monomial times polynomials, by exponents."""
+    total: Weight = {multiplier: Fraction(1)}
+    for factor in factors:
+        terms: Weight = {}
+        for (m, c), (n, d) in product(total.items(), factor.items()):
+            key = tuple(int(k) for k in np.add(m, n))
+            terms[key] = terms.get(key, Fraction(0)) + c * d
+        total = {m: c for m, c in terms.items() if c}
+    return total
+
+
+def blocks(
+    support: set[Exponents], cone: Sequence[bool], limits: Mapping[str, Weight] | None = None, together: int = 2
+) -> list[tuple[Exponents, tuple[str, ...], list[Exponents]]]:
+    """Triples (multiplier, limits, basis): products of cone variables, of at most `together` of the polynomials known to be ≥ 0, and
+    monomials that fit half the Newton polytope; with limits, half of a box that is as high, since what sticks out may cancel."""
     points = np.array(sorted(support))
     size = points.shape[1]
     if size == 0:
-        return [((), [()])]  # a constant is its own square
+        return [((), (), [()])]  # a constant is its own square
+    if limits and together:
+        return _limited(points, cone, limits, together)
     flips = parities(support, size)
     usable = [i for i in range(size) if cone[i] and points[:, i].any()]
     found = []
@@ -159,7 +200,63 @@ def blocks(support: set[Exponents], cone: Sequence[bool]) -> list[tuple[Exponent
             for b in _half_polytope(points, np.array(multiplier)):
                 classes.setdefault(even(b, flips), []).append(b)
             found += [(multiplier, basis) for basis in classes.values()]
-    return _consistent(found, support)
+    return [(multiplier, (), basis) for multiplier, basis in _consistent(found, support)]
+
+
+def _limited(
+    points: np.ndarray, cone: Sequence[bool], limits: Mapping[str, Weight], together: int
+) -> list[tuple[Exponents, tuple[str, ...], list[Exponents]]]:
+    size = points.shape[1]
+    flips = parities([*map(tuple, points), *(m for g in limits.values() for m in g)], size)
+    shifts = [np.subtract(m, next(iter(g))) for g in limits.values() for m in g]
+    directions = np.vstack([points - points[0], *shifts]).astype(float)
+    _, sizes, axes = np.linalg.svd(directions, full_matrices=True)
+    normal = axes[int((sizes > 1e-9).sum()) :]
+    top = points.max(axis=0) + points.max(axis=0) % 2
+    highest = int(points.sum(axis=1).max())
+    highest += highest % 2
+    trial = np.array(list(product(*(range(k // 2 + 1) for k in top)))).reshape(-1, size)
+    usable = [i for i in range(size) if cone[i]]
+    found = []
+    for count in range(min(len(usable), 1) + 1):
+        for chosen in combinations(usable, count):
+            multiplier = tuple(int(i in chosen) for i in range(size))
+            for used in (u for k in range(together + 1) for u in combinations(limits, k)):
+                weight = product_of(multiplier, [limits[label] for label in used])
+                if not weight or any(any(even(m, flips)) for m in weight):
+                    continue
+                fits = np.ones(len(trial), bool)
+                for m in weight:
+                    whole = 2 * trial + np.array(m)
+                    fits &= np.all(whole <= top, axis=1) & (whole.sum(axis=1) <= highest)
+                    fits &= np.abs((whole - points[0]) @ normal.T).max(axis=1, initial=0.0) < 1e-6
+                classes: dict[tuple[int, ...], list[Exponents]] = {}
+                for b in trial[fits]:
+                    classes.setdefault(even(b, flips), []).append(tuple(int(k) for k in b))
+                found += [(multiplier, used, weight, basis) for basis in classes.values()]
+    kept = _cancelling([(weight, basis) for _, _, weight, basis in found], set(map(tuple, points.tolist())))
+    return [(multiplier, used, basis) for (multiplier, used, _, _), basis in zip(found, kept) if basis]
+
+
+def _cancelling(found: list[tuple[Weight, list[Exponents]]], support: set[Exponents]) -> list[list[Exponents]]:
+    """Without the squares that nothing can cancel: where all that is left of a monomial has one sign, it must vanish."""
+    bases = [basis for _, basis in found]
+    while True:
+        crossed, alone = set[Exponents](), dict[Exponents, list[tuple[int, Exponents, bool]]]()
+        for i, ((weight, _), basis) in enumerate(zip(found, bases)):
+            for m, c in weight.items():
+                crossed |= {tuple(map(sum, zip(a, b, m))) for a, b in combinations(basis, 2)}
+                for b in basis:
+                    alone.setdefault(tuple(2 * j + k for j, k in zip(b, m)), []).append((i, b, c > 0))
+        gone = {
+            (i, b)
+            for at, terms in alone.items()
+            if at not in support and at not in crossed and len({sign for *_, sign in terms}) == 1
+            for i, b, _ in terms
+        }
+        if not gone:
+            return bases
+        bases = [[b for b in basis if (i, b) not in gone] for i, basis in enumerate(bases)]
 
 
 def _half_polytope(points: np.ndarray, multiplier: np.ndarray) -> list[Exponents]:

@@ -12,7 +12,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from burkholder.checker import Rejected, digest, verify
+from burkholder.checker import Rejected, digest
+from burkholder.limited import verify
 
 Path = tuple[str | int, ...]
 EXTRAS: tuple[Any, ...] = (None, "", 0, {}, "1")

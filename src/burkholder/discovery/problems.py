@@ -6,13 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from burkholder.checker import KINDS, WORK, Poly, Rejected, conditions, metered, parse, statement
+from burkholder.checker import KINDS, WORK, Poly, Rejected, metered, parse
 from burkholder.errors import BadInput
+from burkholder.limited import KIND, conditions, statement
 
-MARTINGALES = tuple(KINDS)
-STATED = tuple(kind for kind, entries in KINDS.items() if "statistic" in entries)
+MARTINGALES = (*KINDS, KIND)
+STATED = (*(kind for kind, entries in KINDS.items() if "statistic" in entries), KIND)
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """An inequality in words of its own, as `burkholder.Inequality`."""
+
+    def polynomial(self) -> Problem | None:
+        """The same as a problem for polynomials, or None."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,10 @@ class Problem:
     norm: str = ""
     p: int = 0
     power: int = 1
-    below: str = ""  # of a quotient: U = P/below^power
+    below: str = ""  # of a quotient: U = P/below^power; of limited steps: U = P/below, V = target/below
+    variance: str = ""  # of limited steps, as the next two: see `burkholder.limited`
+    within: tuple[str, ...] = ()
+    peak: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     degree: int | None = None
     scale: Mapping[str, Fraction | int] = field(default_factory=dict)
     known: float | Fraction | int | None = None
@@ -72,12 +84,18 @@ class Problem:
         return self.p // 2 if self.martingale == "smooth" else 1
 
     @property
+    def limited(self) -> bool:
+        """Whether anything is known to be ≥ 0 besides coordinates."""
+        return bool(self.within or self.peak)
+
+    @property
     def state(self) -> tuple[str, ...]:
+        """The variables U is a polynomial of."""
         if self.martingale == "smooth":
             return ()
         if self.martingale == "logarithmic":
             return ("x", "m")
-        return tuple(self.statistic) if self.statistic else ("x", "y")
+        return (*self.statistic, *self.peak) if self.statistic else ("x", "y")
 
     @property
     def steps(self) -> dict[str, Poly]:
@@ -92,7 +110,7 @@ class Problem:
     def goal(self) -> Poly:
         """V, and for a quotient V·q^k: what the numerator of U must be above."""
         target = parse(self.target)
-        return target * parse(self.below) ** self.power if self.below else target
+        return target * parse(self.below) ** self.power if self.martingale == "quotient" else target
 
     @property
     def words(self) -> str:
@@ -110,4 +128,7 @@ class Problem:
             stated["below"] = self.below
         if self.martingale in ("logarithmic", "quotient"):
             stated["power"] = self.power
+        if self.martingale == KIND:
+            stated |= {"variance": self.variance, "within": list(self.within), "below": self.below or "1"}
+            stated["peak"] = {name: list(texts) for name, texts in self.peak.items()}
         return stated

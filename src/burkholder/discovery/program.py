@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
-from burkholder.checker import WORK, Monomial, Poly, Rejected, conditions, metered
+from burkholder.checker import Monomial, Poly, Rejected, metered, variable
 from burkholder.discovery import monomials
 from burkholder.discovery.monomials import Exponents, exponents
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput, BurkholderError, MissingExtra
+from burkholder.limited import SPENT, conditions
 
 LARGEST_GRAM = 160  # rows of one Gram matrix: Clarabel's factor grows with the fourth power of this
 LARGEST_TOTAL = 40_000  # entries of all Gram matrices together
@@ -48,12 +49,14 @@ class NotFound(BurkholderError):
 
 @dataclass
 class Block:
-    """multiplier · (P b)ᵀ Q (P b): the rows of P span the face of the cone that Q may use."""
+    """multiplier · limits · (P b)ᵀ Q (P b): the rows of P span the face of the cone that Q may use."""
 
     condition: int
     multiplier: Exponents
     basis: list[Exponents]
     face: list[list[Fraction]]
+    limits: tuple[str, ...]  # names of polynomials that are ≥ 0
+    weight: dict[Exponents, Fraction]  # multiplier · limits
 
     @property
     def size(self) -> int:
@@ -73,13 +76,13 @@ class Shape:
 class Program:
     """Rows are coefficients of monomials; unknowns are θ (those of U), K = C^k and the Gram entries."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, together: int = 2) -> None:
+        self.problem, self.together = problem, together  # how many limits are multiplied with each other
         self.unknowns = monomials.candidates(problem)
         stated = problem.statement()
         zero, one = Fraction(0), Fraction(1)
         try:
-            with metered(WORK // 4):
+            with metered(SPENT):
                 base = conditions(stated, Poly(), zero)
                 slope = conditions(stated, Poly(), one)
                 pieces = [conditions(stated, Poly({m: one}), zero) for m in self.unknowns]
@@ -108,29 +111,33 @@ class Program:
         self.units = [_unit(column) for column in self.linear]
         self.unit = _unit(self.slope)
 
-    def _add(self, index: int, name: str, parts: list[Poly], cone: frozenset[str]) -> None:
-        names = tuple(sorted({v for part in parts for v in part.variables()}))
+    def _add(self, index: int, name: str, parts: list[Poly], cone: dict[str, Poly]) -> None:
+        limits = {label: p for label, p in cone.items() if p != variable(label)} if any(parts) else {}
+        names = tuple(sorted({v for part in (*parts, *limits.values()) for v in part.variables()}))
         scaled = [{exponents(m, names): c * self.stretch(m) for m, c in part.items()} for part in parts]
         support = {m for part in scaled for m in part}
         if not support:
             self.shapes.append(Shape(name, names, (), {}))
             return
         least = [min(m[i] for m in support) for i in range(len(names))]
-        inside = [v in cone for v in names]
+        inside = [v in cone and v not in limits for v in names]
+        known = {label: {exponents(m, names): c * self.stretch(m) for m, c in p.items()} for label, p in limits.items()}
         factor = tuple(k if yes else k - k % 2 for k, yes in zip(least, inside))
         reduced = [{tuple(np.subtract(m, factor)): c for m, c in part.items()} for part in scaled]
-        bases = monomials.blocks({m for part in reduced for m in part}, inside)
+        bases = monomials.blocks({m for part in reduced for m in part}, inside, known, self.together)
         start = sum(len(shape.rows) for shape in self.shapes)
         rows: dict[Exponents, int] = {}
         for part in reduced:
             for m in part:
                 rows.setdefault(m, start + len(rows))
-        for multiplier, basis in bases:
+        for multiplier, used, basis in bases:
+            weight = monomials.product_of(multiplier, [known[label] for label in used])
             for a in basis:
                 for b in basis:
-                    rows.setdefault(tuple(np.add(np.add(a, b), multiplier)), start + len(rows))
+                    for m in weight:
+                        rows.setdefault(tuple(np.add(np.add(a, b), m)), start + len(rows))
             identity = [[Fraction(int(i == j)) for j in range(len(basis))] for i in range(len(basis))]
-            self.blocks.append(Block(index, multiplier, basis, identity))
+            self.blocks.append(Block(index, multiplier, basis, identity, used, weight))
         self.shapes.append(Shape(name, names, factor, rows))
         for part, column in zip(reduced, [self.right, self.slope, *self.linear]):
             column.update({rows[m]: c for m, c in part.items()})
@@ -145,9 +152,9 @@ class Program:
         total: Vector = {}
         for a, left in zip(block.basis, block.face[i]):
             for b, right in zip(block.basis, block.face[j]) if left else ():
-                if right:
-                    row = rows[tuple(np.add(np.add(a, b), block.multiplier))]
-                    total[row] = total.get(row, Fraction(0)) + left * right
+                for m, c in block.weight.items() if right else ():
+                    row = rows[tuple(np.add(np.add(a, b), m))]
+                    total[row] = total.get(row, Fraction(0)) + left * right * c
         return total
 
     def matrices(self) -> tuple[csr_matrix, list[csr_matrix], np.ndarray, np.ndarray]:

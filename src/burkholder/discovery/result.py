@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burkholder.checker import Poly, number, parse, statement, verify
+from burkholder.checker import Poly, number, parse
 from burkholder.discovery.monomials import written
 from burkholder.discovery.problems import Problem
 from burkholder.errors import BadInput
+from burkholder.limited import part, statement, verify
 
 if TYPE_CHECKING:
     from burkholder.functions.base import BurkholderFunction
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProofCertificate:
-    """An exact proof as plain data; `verify` re-checks it, `save` writes it for `burkholder check`."""
+    """An exact proof as plain data; `verify` re-checks it, `save` writes it for `burkholder check`.
+
+    >>> import burkholder as bk
+    >>> proof = bk.discover("smoothness-4").certificate
+    >>> proof.constant, proof.verify()[:26]
+    (Fraction(3, 1), 'proved in exact arithmetic')
+    """
 
     data: Mapping[str, Any]
 
     @property
     def constant(self) -> Fraction:
+        """The constant proved, exact."""
         return Fraction(self.data["constant"])
 
     def verify(self) -> str:
@@ -80,7 +88,13 @@ def _evaluated(polynomial: Poly, at: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of `discover`: `exact` is proved, `constant` its floating value, `known` the sharp one."""
+    """The outcome of `discover`: `exact` is proved, `constant` its floating value, `known` the sharp one.
+
+    >>> import burkholder as bk
+    >>> found = bk.discover("smoothness-4")
+    >>> found.exact, found.sharp
+    (Fraction(3, 1), True)
+    """
 
     problem: Problem
     exact: Fraction
@@ -90,14 +104,17 @@ class Found:
 
     @property
     def name(self) -> str:
+        """The problem's name."""
         return self.problem.name
 
     @property
     def constant(self) -> float:
+        """The constant proved, as a float."""
         return float(self.exact)
 
     @property
     def known(self) -> float | None:
+        """The sharp constant, where it is known."""
         return None if self.problem.known is None else float(self.problem.known)
 
     @property
@@ -115,6 +132,7 @@ class Found:
     def function(self) -> FoundFunction:
         """U; for a smooth norm, where U = V, there is no unknown polynomial and this is zero."""
         u = sum((parse(m) * number(Fraction(c)) for m, c in self.certificate.data["U"].items()), Poly())
+        u = part(u, "a", 0)  # with limited steps the terms with a are slope and curvature
         if not self.problem.below:
             return FoundFunction(u, self.problem.state)
         return FoundFunction(u, self.problem.state, parse(self.problem.below), self.problem.power)
@@ -126,6 +144,7 @@ class Found:
         return as_function(self, **options)
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {
             "name": self.name,
             "statement": self.statement,

@@ -13,11 +13,11 @@ from typing import Any
 from burkholder.checker import parse
 from burkholder.discovery import exact
 from burkholder.discovery.catalogue import problem
-from burkholder.discovery.problems import Problem
+from burkholder.discovery.problems import Problem, Worded
 from burkholder.discovery.program import NotFound, Program, Solution
 from burkholder.discovery.result import Found, ProofCertificate
 
-SLACKS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
+SLACKS = (1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 5e-4)  # how far above the solver's optimum a proof is tried
 
 REASONS = {
     "unbounded": "C can be lowered without end. Check its sign in the target: the inequality must get weaker as C grows",
@@ -27,8 +27,10 @@ REASONS = {
 GAVE_UP = "the solver gave up. Rescale the variables with `scale` so that C is near 1, or lower the degree"
 
 
-def discover(source: str | Path | Problem, **parameters: Any) -> Found:
+def discover(source: str | Path | Problem | Worded, **parameters: Any) -> Found:
     """Search for a Burkholder function and return it with an exact certificate; raise NotFound otherwise.
+
+    `source` is a name of the catalogue, a file, a `Problem`, or an `Inequality`.
 
     >>> found = discover("zigzag-4")
     >>> str(found.exact), found.sharp
@@ -38,14 +40,20 @@ def discover(source: str | Path | Problem, **parameters: Any) -> Found:
     """
     began = perf_counter()
     stated = problem(source, **parameters)
-    program, solution = _minimise(stated)
-    optimum = solution.constant
-    if stated.exponent > 1:
-        optimum = max(optimum, 0.0) ** (1 / stated.exponent)
-    for constant in _trials(optimum, stated):
-        certificate = exact.prove(program, constant)
-        if certificate is not None:
-            return Found(stated, constant, optimum, ProofCertificate(certificate), perf_counter() - began)
+    best, optimum = None, 0.0
+    for program, solution in _programs(stated):
+        optimum = solution.constant
+        if stated.exponent > 1:
+            optimum = max(optimum, 0.0) ** (1 / stated.exponent)
+        for constant in _trials(optimum, stated):
+            if best is not None and constant >= best.exact:
+                break
+            certificate = exact.prove(program, constant)
+            if certificate is not None:
+                best = Found(stated, constant, optimum, ProofCertificate(certificate), perf_counter() - began)
+                break
+    if best is not None:
+        return best
     raise NotFound(
         f"{stated.name}: the solver suggests C near {optimum:.8g}, but no exact proof was found within a "
         f"factor {1 + SLACKS[-1]:g} of it, so nothing is claimed. Rescale the variables with `scale` so that "
@@ -53,11 +61,27 @@ def discover(source: str | Path | Problem, **parameters: Any) -> Found:
     )
 
 
-def _minimise(stated: Problem) -> tuple[Program, Solution]:
+def _programs(stated: Problem) -> Iterator[tuple[Program, Solution]]:
+    """The programs worth proving, the simplest first: limits that do not help make the others singular, and proofs harder."""
+    if not stated.limited:
+        yield _minimise(stated)
+        return
+    found, reason = [], None
+    for together in range(3):
+        try:
+            found.append(_minimise(stated, together))
+        except NotFound as error:
+            reason = error
+    if not found:
+        raise reason or NotFound(f"{stated.name}: {GAVE_UP}")
+    yield from found
+
+
+def _minimise(stated: Problem, together: int = 2) -> tuple[Program, Solution]:
     """The floating optimum. At bad scales solvers wrongly say 'infeasible', so others are tried too."""
     status = ""
     for ratio in (1, Fraction(1, 4), Fraction(1, 16), 4, 16):
-        program = Program(_scaled(stated, Fraction(ratio)))
+        program = Program(_scaled(stated, Fraction(ratio)), together)
         solution = program.solve()
         if _solved(solution):
             return _refined(stated, program, solution)
@@ -80,7 +104,7 @@ def _refined(stated: Problem, program: Program, solution: Solution) -> tuple[Pro
     ratio = solution.constant ** (1 / degree)
     # A simple scale keeps the points of contact simple fractions, which is how they are recognised.
     simple = Fraction(1, round(ratio)) if ratio > 1 else Fraction(round(1 / ratio))
-    better = Program(_scaled(stated, simple))
+    better = Program(_scaled(stated, simple), program.together)
     again = better.solve()
     return (better, again) if _solved(again) else (program, solution)
 

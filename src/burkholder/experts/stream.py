@@ -216,7 +216,11 @@ register_jitable(answer)
 
 def pulls(state: Any, beside: Beside, x: np.ndarray) -> np.ndarray:
     """The weights that play x, user's experts first, those beside them last."""
-    return np.roll(weights(state, lanes.widen(beside, x)), -lanes.width(beside))
+    found, first = weights(state, lanes.widen(beside, x)), lanes.width(beside)
+    out = np.empty(found.size)
+    for j in range(found.size):
+        out[j] = found[(j + first) % found.size]
+    return out
 
 
 class Seen(NamedTuple):
@@ -338,7 +342,7 @@ def sweep(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[flo
         wide, predictions = kept.wide[start:stop], kept.predictions[start:stop]
         answer(state, tally, beside, limits[0], given.forecasts[start:stop], wide, predictions, stop - start)
         for t in range(start, min(stop, kept.used.shape[0])):
-            kept.used[t] = pulls(state, beside, given.forecasts[t])
+            keep(pulls(state, beside, given.forecasts[t]), kept.used[t])
         block = block_of(wide, predictions, given.y[start:stop], given.weight[start:stop], lanes.width(beside))
         for t in range(start, stop):
             cost = costs(loss, lanes.width(beside), wide[t - start], predictions[t - start], given.y[t])

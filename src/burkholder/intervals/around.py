@@ -102,7 +102,10 @@ class _Fixed:
 
 
 class Model:
-    """Anything with predict: ours, scikit-learn's, river's, or a function. It learns each row once, where it can and may."""
+    """Anything with predict: ours, scikit-learn's, river's, or a function. It learns each row once, where it can and may.
+
+    Where it has no answer (None, NaN, not fitted yet) the last label stands in.
+    """
 
     saved, asks = None, True
 
@@ -113,8 +116,8 @@ class Model:
 
     def ask(self, x: Any, row: Rows, last: float) -> float:
         answer = self.inner.forecast(x)
-        unready = answer is None or (isinstance(answer, float) and math.isnan(answer))
-        return 0.0 if unready else checked(answer, "model")  # not fitted yet: as good as any
+        unready = answer is None or (isinstance(answer, (float, np.floating)) and math.isnan(answer))
+        return last if unready else checked(answer, "model")
 
     def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
         pass  # it is asked first, and may fail as it likes
@@ -126,7 +129,7 @@ class Model:
     def run(self, xs: Any, rows: Rows, last: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         out = np.empty(len(xs))
         for t, (x, row) in enumerate(zip(xs, each(rows))):
-            out[t] = self.ask(x, row, 0.0)
+            out[t] = self.ask(x, row, float(last[t]))
             self.learn(x, row, 0.0, out[t], float(y[t]), float(weight[t]), 0)
         return out
 

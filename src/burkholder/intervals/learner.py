@@ -29,7 +29,7 @@ class Intervals(Banded):
     model          what the intervals are put around. None: a point forecast of our own, learned from the features. Text or a whole
                    number: the row's feature of that name, or at that place, is the forecast. Else anything with predict
                    (scikit-learn, river, ours) or a function of the row; a model that can learn row by row does, unless
-                   learns=False
+                   learns=False; where it has no answer (None, NaN, not fitted yet) the last label stands in
     max_pending    how many plays may wait for their labels
 
     Rows are vectors, sparse rows or dicts, as everywhere. Both ends depend on the row, follow drift, and lie as far from the
@@ -60,14 +60,17 @@ class Intervals(Banded):
 
     @property
     def played(self) -> int:
+        """How many numbers a play keeps: the forecast, low and high."""
         return 3
 
     @property
     def aimed(self) -> list[float]:
+        """What the intervals aim at, as it is saved."""
         return [self.coverage]
 
     @staticmethod
     def aim(saved: list[float]) -> float:
+        """The coverage of what was saved."""
         return saved[0]
 
     def _outer(self, quantiles: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from burkholder.auto.learner import Auto, losses_of
 from burkholder.auto.nonlinear import TREES
 from burkholder.auto.reading import Reading
 from burkholder.auto.room import plain
-from burkholder.auto.state import FEATURES, LOSS, LOSS_REST, ROUNDS, UNIT, State, copied, grown, new_work, padded
+from burkholder.auto.state import FEATURES, LOSS, LOSS_REST, ROUNDS, UNIT, State, copied, grown, new_work, side_of
 from burkholder.auto.targets import TINY
 from burkholder.errors import BadInput
 from burkholder.keyed.slabs import Shape, poured, room_for
@@ -52,7 +52,7 @@ class LightPacking:
         """What a newcomer keeps: covariances no wider than there are features."""
         features, ids = shape
         whole = grown(self.plan, self.prototype.state, features, ids)
-        side = min(padded(features), whole.full_w.shape[1])
+        side = side_of(self.plan, features)
         cut: dict[str, Any] = whole._asdict() | {
             "stat": whole.stat[:features],
             "lanes": whole.lanes[:features],

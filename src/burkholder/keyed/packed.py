@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.keyed.rows import Block, grouped, taken
+from burkholder.keyed.rows import Block, taken
 from burkholder.keyed.shelf import Shelf, taken_labels
 from burkholder.keyed.slabs import Slabs
 from burkholder.keyed.vocabularies import NEW, Vocabularies, copied
+from burkholder.learning.grouping import grouped
 from burkholder.learning.protocol import placed
 
 
@@ -135,7 +136,7 @@ class PackedShelf(Shelf):
         packed, said, paid = self._apart(slots), np.empty(len(slots)), np.empty(len(slots))
         if packed is not None:
             for mine in (packed, np.setdiff1d(np.arange(len(slots)), packed)):
-                part = Block([block.keys[place] for place in mine.tolist()], taken(block.X, mine))
+                part = Block(taken(block.keys, mine), taken(block.X, mine))
                 work = self.run if mine is packed else super().run
                 try:
                     said[mine], paid[mine] = work(
@@ -167,7 +168,7 @@ class PackedShelf(Shelf):
         packed, out = self._apart(slots), np.empty(len(slots))
         if packed is not None:
             for mine in (packed, np.setdiff1d(np.arange(len(slots)), packed)):
-                part = Block([block.keys[place] for place in mine.tolist()], taken(block.X, mine))
+                part = Block(taken(block.keys, mine), taken(block.X, mine))
                 out[mine] = self.predict(slots[mine], part) if mine is packed else super().predict(slots[mine], part)
             return out
         for read in self.words.read(slots, block.X, False):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning import frames
-from burkholder.machine.compiling import compiled
 
 Key = str | int
 REMEDY = "a key is text or a whole number"
@@ -44,9 +44,9 @@ def split(x: Any, name: Any, argument: str = "x") -> tuple[Key, Any]:
 
 
 class Block(NamedTuple):
-    """Many rows and the key of each; nothing of the rows has been checked."""
+    """Many rows and the key of each, a list or an array of whole numbers; nothing of the rows has been checked."""
 
-    keys: list[Key]
+    keys: list[Key] | np.ndarray
     X: Any
 
     @property
@@ -80,48 +80,66 @@ def block(X: Any, name: Any, keys: Any = None) -> Block:
         frame = frames.opened(X)
         if name not in frame.columns:
             raise BadInput("X", list(map(str, frame.columns)), f"there is no column {name!r} of keys")
-        return Block(many_keys(frame[name].to_list(), f"X[{name!r}]"), frame.drop(name).to_native())
+        return Block(many_keys(frame[name], f"X[{name!r}]"), frame.drop(name).to_native())
     if not isinstance(X, (list, tuple)):
         raise BadInput("X", type(X).__name__, "give keys= beside a matrix, or a list of rows with their keys, or a frame")
     pairs = [split(x, name, f"X[{t}]") for t, x in enumerate(X)]
     return Block([key for key, _ in pairs], [row for _, row in pairs])
 
 
-def many_keys(keys: Any, argument: str = "keys") -> list[Key]:
-    """Every key, checked; plain text and numbers at the speed of a list."""
-    listed = keys.tolist() if hasattr(keys, "tolist") else list(keys)
+def many_keys(keys: Any, argument: str = "keys") -> list[Key] | np.ndarray:
+    """Every key, checked; an array or a column of whole numbers stays an array."""
+    numbers = np.asarray(keys.to_numpy() if hasattr(keys, "to_numpy") else keys) if hasattr(keys, "dtype") else None
+    if numbers is not None and numbers.ndim == 1 and numbers.dtype.kind in "iu" and numbers.dtype != np.uint64:
+        return np.ascontiguousarray(numbers, np.int64)
+    try:
+        listed = list(keys.to_list() if hasattr(keys, "to_list") else keys.tolist() if hasattr(keys, "tolist") else keys)
+    except TypeError:
+        raise BadInput(argument, keys, "give one key for each row") from None
     if not set(map(type, listed)) <= {str, int}:
         for t, key in enumerate(listed):
             listed[t] = checked(key, f"{argument}[{t}]")
     return listed
 
 
-@compiled
-def _counted(slots, ends, order):
-    """Every row to the end of its slot's part of the order so far."""
-    for row in range(slots.size):
-        order[ends[slots[row]]] = row
-        ends[slots[row]] += 1
-    return order
+def _near(keys: list[Key] | np.ndarray) -> tuple[np.ndarray, int, int] | None:
+    """(keys less the least, the least, how far they reach) of whole numbers that lie close enough together for an array of them all."""
+    if isinstance(keys, np.ndarray) and len(keys):
+        low, high = int(keys.min()), int(keys.max())
+        if high - low < 4 * len(keys):
+            return keys - low, low, high - low + 1
+    return None
 
 
-def grouped(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(slots that occur, where each begins, rows in that order): stable, so that every key keeps its order.
+def looked_up(slots: dict[Key, int], keys: list[Key] | np.ndarray) -> np.ndarray:
+    """The slot of each key, −1 where there is none.
 
-    >>> [part.tolist() for part in grouped(np.array([2, 0, 2]))]
-    [[0, 2], [0, 1, 3], [1, 0, 2]]
+    >>> looked_up({5: 0, 3: 1}, np.array([3, 4, 5, 3])).tolist(), looked_up({"a": 0}, ["b", "a"]).tolist()
+    ([1, -1, 0, 1], [-1, 0])
     """
-    if not len(slots):
-        return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
-    low, high = int(slots.min()), int(slots.max())
-    if high - low < 4 * len(slots):  # counted rather than sorted
-        counts = np.bincount(slots - low, minlength=high - low + 1)
-        which = np.flatnonzero(counts)
-        starts = np.append(0, np.cumsum(counts[which]))
-        ends = np.zeros(len(counts), np.int64)
-        ends[which] = starts[:-1]
-        return which + low, starts, _counted(slots - low, ends, np.empty(len(slots), np.int64))
-    order = np.argsort(slots, kind="stable")
-    ordered = slots[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return ordered[starts], np.append(starts, len(slots)), order
+    near = _near(keys)
+    if near is None:
+        listed = keys.tolist() if isinstance(keys, np.ndarray) else keys
+        return np.fromiter(map(slots.get, listed, repeat(-1)), np.int64, len(listed))
+    places, low, span = near
+    known = np.zeros(span, bool)
+    known[places] = True
+    met, found = np.flatnonzero(known), np.empty(span, np.int64)
+    found[met] = np.fromiter(map(slots.get, (met + low).tolist(), repeat(-1)), np.int64, len(met))
+    return found[places]
+
+
+def appearing(keys: list[Key] | np.ndarray) -> list[Key]:
+    """The different keys, in order of appearance.
+
+    >>> appearing(np.array([7, 5, 7, 6])), appearing(["b", "a", "b"])
+    ([7, 5, 6], ['b', 'a'])
+    """
+    near = _near(keys)
+    if near is None:
+        return list(dict.fromkeys(keys.tolist() if isinstance(keys, np.ndarray) else keys))
+    places, low, span = near
+    first = np.full(span, len(places))
+    np.minimum.at(first, places, np.arange(len(places)))
+    met = np.flatnonzero(first < len(places))
+    return (met[np.argsort(first[met])] + low).tolist()

@@ -13,7 +13,7 @@ from burkholder.learning.tickets import Played
 from burkholder.merged import schema
 from burkholder.merged.mixing import alike
 
-VERSION = 1
+VERSION = 2
 PROTOTYPE, HELP = "prototype", "help"
 INSIDE = tuple(kind for kind in KINDS if kind not in ("Keyed", "Confidence", "Audit"))
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.keyed.certificate import OWN
 from burkholder.keyed.idle import Idle
-from burkholder.keyed.rows import Block, Key, checked
+from burkholder.keyed.rows import Block, Key, appearing, checked, looked_up, taken
 from burkholder.keyed.shelves import shelf_for
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.learning.tickets import MAX_PENDING
-from burkholder.merged.mixing import Mixer, answers_with_a_number, labels_of
-
-PRIOR = (0.1, 0.9)  # of a key's own learner and of the one for all: a new key begins with what all keys taught
+from burkholder.merged.mixing import Mixer, answers_with_a_number, given, labels_of
 
 
 class Team(OnlineLearner):
@@ -50,7 +48,7 @@ class Team(OnlineLearner):
                 raise BadInput(
                     "pooled", True, f"{type(learner).__name__} does not answer with one number under one loss: give pooled=False"
                 )
-            self.mixer = Mixer(learner.loss, 2, PRIOR)  # type: ignore[attr-defined]
+            self.mixer = Mixer(learner.loss, 2, quiet=OWN)  # type: ignore[attr-defined]
         self.shelf: Any = shelf_for(self.prototype)
         self.idle = Idle(idle, store)
         self._slots: dict[Key, int] = {}
@@ -80,16 +78,16 @@ class Team(OnlineLearner):
         self.idle.back(self, [slot])
         return slot
 
-    def _admitted(self, keys: list[Key], found: np.ndarray | None = None) -> np.ndarray:
+    def _admitted(self, keys: list[Key] | np.ndarray, found: np.ndarray | None = None) -> np.ndarray:
         """The slot of each key; new keys get one. `found`: what `_met` says of them."""
         slots = self._slots
         found = self._met(keys) if found is None else found.copy()
         new = np.flatnonzero(found < 0)
         if len(new):
-            come = keys if len(new) == len(keys) else [keys[place] for place in new.tolist()]
-            first = dict.fromkeys(come)  # in order of appearance
+            come = keys if len(new) == len(keys) else taken(keys, new)
+            first = appearing(come)
             slots.update(zip(first, range(len(slots), len(slots) + len(first))))
-            found[new] = np.fromiter(map(slots.__getitem__, come), np.int64, len(come))
+            found[new] = looked_up(slots, come)
             self.shelf.grow(len(slots))
             if self.mixer is not None:
                 self.mixer.grow(len(slots))
@@ -106,9 +104,9 @@ class Team(OnlineLearner):
             self.mixer.count = count
         self.idle.shrink(count)
 
-    def _met(self, keys: list[Key]) -> np.ndarray:
+    def _met(self, keys: list[Key] | np.ndarray) -> np.ndarray:
         """The slot of each key, −1 where it was never met."""
-        found = np.fromiter(map(self._slots.get, keys, repeat(-1)), np.int64, len(keys))
+        found = looked_up(self._slots, keys)
         if self.idle.away:
             self.idle.back(self, found[found >= 0])
         return found
@@ -119,7 +117,7 @@ class Team(OnlineLearner):
         new = slots < 0
         if not new.any():
             return self.mixer.mix(slots, forecasts)
-        fresh = Mixer(self.mixer.loss, 2, PRIOR)
+        fresh = Mixer(self.mixer.loss, 2, quiet=OWN)
         fresh.grow(1)
         out = np.empty(len(slots))
         out[new] = fresh.mix(np.zeros(int(new.sum()), np.int64), forecasts[new])
@@ -135,11 +133,11 @@ class Team(OnlineLearner):
             slots = self._admitted(rows.keys, found)
             said, paid = self.shelf.run(slots, rows, targets, weights)
             if self.help is not None and self.mixer is not None:
-                labels = self.help._targets(targets, rows.rows)  # its own unit of labels may be another
+                labels = self.help._targets(given(targets), rows.rows)  # its own unit of labels may be another
                 told = self.help._run(self.help._table(rows.X), labels, weights).predictions
                 forecasts = np.column_stack([said, told])
                 weight = np.ones(len(slots)) if weights is None else weights
-                said, paid = self.mixer.learn_checked(slots, forecasts, labels_of(targets), weight)
+                said, paid = self.mixer.learn_checked(slots, forecasts, labels_of(targets, self.mixer.loss), weight)
             self._rounds += rows.rows
         except BaseException:
             undo()

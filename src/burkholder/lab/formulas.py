@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.checker import DEEPEST, LONGEST, POWER
+from burkholder.checker import DEEPEST, LONGEST, POWER, Poly, number, variable
 from burkholder.errors import BadInput
 
 OPERATIONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -60,6 +60,28 @@ class Formula:
 
     def names(self) -> set[str]:
         return {self.leaf} if self.kind == "name" else set().union(*(part.names() for part in self.parts))
+
+    def fraction(self) -> tuple[Poly, Poly] | None:
+        """Numerator and denominator, where it is a quotient of polynomials."""
+        if self.kind in ("number", "name"):
+            return (number(self.leaf) if self.kind == "number" else variable(self.leaf)), number(1)
+        inner = [part.fraction() for part in self.parts]
+        known = [part for part in inner if part is not None]
+        if len(known) < len(inner):
+            return None
+        (one, below), (two, under) = known[0], known[-1]
+        if self.kind == "**" and self.leaf.denominator == 1:
+            return one ** int(self.leaf), below ** int(self.leaf)
+        if self.kind == "*":
+            return one * two, below * under
+        if self.kind == "/" and two:
+            if two.variables():
+                return one * under, below * two
+            return one * under * number(1 / two[()]), below
+        if self.kind in ("+", "-"):
+            two = two if self.kind == "+" else number(-1) * two
+            return (one + two, below) if below == under else (one * under + two * below, below * under)
+        return None
 
     def degree(self, weights: Mapping[str, Fraction]) -> Fraction | None:
         """How it scales when each name scales by its weight; None where its terms scale differently."""

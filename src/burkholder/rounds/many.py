@@ -10,14 +10,12 @@ from burkholder.learning.rows import Table
 from burkholder.losses import Absolute
 from burkholder.machine.compiling import uncounted
 from burkholder.machine.memory import Vector, array, named
-from burkholder.machine.prefetch import prefetch
+from burkholder.machine.prefetch import prefetch, prefetch_rows
 from burkholder.rounds.checks import FINE, WIDE
 from burkholder.rounds.layout import CODE
 from burkholder.rounds.loops import Desk, Stream, learned_row, played_row
 from burkholder.rounds.state import LinearState
 from burkholder.rounds.streams import certainly, compressed, known_only, room
-
-AHEAD = 4  # rows between the one that is learned and the one that is asked for
 
 
 class Zeta(NamedTuple):
@@ -44,11 +42,10 @@ def stream(desk, zetas, starts, order, rows, first, learning):
         mine = Desk(desk.frame, desk.potential, desk.loss, cells, scalars, desk.scratch, ledger, desk.width, desk.bound)
         scalars[CODE] = FINE
         for i in range(max(starts[k], first), starts[k + 1]):
-            later = rows.indptr[order[min(i + AHEAD, order.size - 1)]]
-            prefetch(rows.values, later)
-            prefetch(rows.values, later + 8)
-            prefetch(rows.indices, later)
-            prefetch(rows.indices, later + 8)
+            row = prefetch_rows(order, i, rows.indptr, rows.indices, rows.values)
+            prefetch(rows.y, row)
+            prefetch(rows.weight, row)
+            prefetch(rows.out, row)
             done = learned_row(mine, rows, order[i], None) if learning else played_row(mine, rows, order[i], None)
             if not done:
                 return i

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from burkholder.errors import BadInput, BurkholderError
-from burkholder.serve import wire
+from burkholder.serve import logs, wire
 from burkholder.serve.answers import Answer, Refused, encoded, problem, refusal
 from burkholder.serve.bodies import body_of, form_of, send_answer
 from burkholder.serve.events import BYTES, JSON, Event
@@ -22,9 +23,10 @@ from burkholder.serve.guard import Tokens
 from burkholder.serve.journal import Journal
 from burkholder.serve.limits import Limits
 from burkholder.serve.metrics import CONTENT, Metrics
-from burkholder.serve.model import servable
+from burkholder.serve.model import downloaded, servable
 from burkholder.serve.openapi import description
 from burkholder.serve.page import page
+from burkholder.serve.store import StoreFailed
 from burkholder.serve.watch import Watch
 
 DEFAULT = "default"
@@ -99,6 +101,11 @@ class Rounds:
         except BadInput as error:
             found = problem(error)
             seen = Answer(found.status, found)
+        except StoreFailed as error:
+            seen = refusal(Refused(503, "store", str(error), "nothing was done: send it again"))
+        except Exception as error:
+            logs.say("fault", what=f"{verb} {model}: {type(error).__name__}: {error}")
+            seen = refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
         answered(seen)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -163,20 +170,25 @@ class Doors:
     async def model(self, asked: Asked) -> Response:
         found = self._model(asked)
         name = {"content-disposition": f'attachment; filename="{found.name}.bk"'}
-        return Response(found.download(), media_type="application/octet-stream", headers=name)
+        content, waiting = found.file()  # as it is between two rounds; what follows keeps nobody waiting
+        return Response(await asyncio.to_thread(downloaded, content, waiting), media_type="application/octet-stream", headers=name)
 
     async def models(self, asked: Asked) -> Response:
         return said(Answer(200, [self.front.watch.brief(model) for model in self.front.ready().service.models.values()]))
 
+    async def change(self, asked: Asked) -> Response:
+        return await (self.create if asked.method == "PUT" else self.drop)(asked)
+
     async def create(self, asked: Asked) -> Response:
         journal, name = self.front.ready(), asked.path_params["model"]
         body = await body_of(dict(asked.scope["headers"]), asked.receive, self.front.limits.model)
-        if len(name) > self.front.limits.name or not name.isidentifier():
-            raise Refused(422, "model", name, "a model's name is a word of letters, digits and underscores")
+        if len(name) > self.front.limits.name or not (name.isascii() and name.isidentifier()):
+            raise Refused(422, "model", name, "a model's name is a word of letters a to z, digits and underscores")
         if len(journal.service.models) >= self.front.limits.models:
             raise Refused(429, "models", len(journal.service.models), "drop one first")
-        servable(body, name)  # refused here, it never comes to the log
-        return said(await self.front.done(Event("create", name, BYTES, body, asked.query_params.get("shadow_of", ""))))
+        await asyncio.to_thread(servable, body, name)  # refused here, it never comes to the log
+        key = f"{asked.query_params.get('shadow_of', '')}\na model file, sha256 {sha256(body).hexdigest()}"
+        return said(await self.front.done(Event("create", name, BYTES, body, key)))
 
     async def drop(self, asked: Asked) -> Response:
         self._model(asked)
@@ -216,7 +228,9 @@ async def _unusable(asked: Asked, error: Any) -> Response:
 
 
 async def _nowhere(asked: Asked, error: Any) -> Response:
-    return said(refusal(Refused(error.status_code, "path", asked.url.path, f"{error.detail}; see /openapi.json")))
+    answer = said(refusal(Refused(error.status_code, "path", asked.url.path, f"{error.detail}; see /openapi.json")))
+    answer.headers.update(error.headers or {})  # which methods there are
+    return answer
 
 
 def application(front: Front) -> Any:
@@ -231,8 +245,7 @@ def application(front: Front) -> Any:
     routes += [
         Route("/", doors.page),
         Route("/openapi.json", doors.openapi),
-        Route("/models/{model}", doors.create, methods=["PUT"]),
-        Route("/models/{model}", doors.drop, methods=["DELETE"]),
+        Route("/models/{model}", doors.change, methods=["PUT", "DELETE"]),
     ]
     handlers: dict[Any, Any] = {Refused: _refused, BadInput: _bad, BurkholderError: _unusable, HTTPException: _nowhere}
     return Guarded(Starlette(routes=routes, exception_handlers=handlers), front.tokens)

@@ -2,15 +2,18 @@
 
 A request to `/predict`, `/label` or `/learn` whose body has a known length is asked as soon as it is there, and its answer is written
 when it is ready: no task, no scope, no routes. Whatever is unusual in any way goes the long way, through Starlette. Both ways ask
-the same `Rounds`, so the answers are the same.
+the same `Rounds`, so the answers are the same. On either way, who sends headers without end, or a request too slowly, is told so and
+left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from functools import cache
 from http import HTTPStatus
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from burkholder.serve.answers import Answer, Refused, encoded, refusal
@@ -19,6 +22,9 @@ from burkholder.serve.bodies import heads
 from burkholder.serve.events import JSON
 from burkholder.serve.wire import KINDS
 
+PATIENCE = 30.0  # seconds for a request to come, and what it may take more:
+SLOWEST = 10_000  # bytes a second
+HEADERS = 1 << 16  # bytes of all headers of a request
 UNUSUAL = frozenset({b"expect", b"upgrade", b"transfer-encoding"})
 
 
@@ -29,13 +35,25 @@ class _Nobody:
     def set() -> None: ...
 
 
+class _Flow(FlowControl):
+    """Who sends many requests at once is read no faster than answered."""
+
+    def __init__(self, transport: Any, pipeline: Sized) -> None:
+        super().__init__(transport)
+        self.pipeline = pipeline  # requests that came whole while one before them has no answer yet
+
+    def resume_reading(self) -> None:
+        if not self.pipeline:
+            super().resume_reading()
+
+
 class Exchange:
     """One request and its answer, with what uvicorn's protocol asks of either."""
 
     message_event = _Nobody
 
-    def __init__(self, rounds: Rounds, path: str, headers: dict[bytes, bytes], keep_alive: bool) -> None:
-        self.rounds, self.path, self.headers, self.keep_alive = rounds, path, headers, keep_alive
+    def __init__(self, rounds: Rounds, headers: dict[bytes, bytes], keep_alive: bool) -> None:
+        self.rounds, self.headers, self.keep_alive = rounds, headers, keep_alive
         self.body: list[bytes] = []
         self.response_complete = self.disconnected = False
 
@@ -45,15 +63,51 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
     short = {f"/{verb}".encode(): Rounds(front, verb) for verb in KINDS}
     limit = front.limits.body
 
+    def allowed(url: bytes, headers: dict[bytes, bytes]) -> bool:
+        try:
+            front.tokens.check("POST", url.decode(), headers)
+        except Refused:
+            return False  # the long way says so, before it reads any body
+        return True
+
     class Direct(HttpToolsProtocol):
+        heading, size, late = True, 0, 0.0  # whether headers are to come, bytes of a request so far, and when it is too late for the rest
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.flow = _Flow(transport, self.pipeline)
+            self.late = self.loop.time() + PATIENCE
+            if len(self.connections) > front.limits.connections:
+                self._leave(503, "connections", len(self.connections), "so many are open already: try again in a moment")
+
+        def data_received(self, data: bytes) -> None:
+            if not self.size:
+                self.late = self.loop.time() + PATIENCE
+            self.size += len(data)
+            super().data_received(data)
+            if self.heading and self.size > HEADERS:
+                self._leave(431, "headers", f"{self.size} bytes", f"send at most {HEADERS} bytes of them")
+
+        def look(self, now: float) -> None:
+            """Now and then: leave who is too slow. Between two requests uvicorn's own patience counts."""
+            if self.late and now > self.late + self.size / SLOWEST:
+                self._leave(408, "request", f"{self.size} bytes", "it came too slowly")
+
+        def _leave(self, status: int, argument: str, value: Any, remedy: str) -> None:
+            if not self.transport.is_closing():
+                kind, content = encoded(refusal(Refused(status, argument, value, remedy)), JSON)
+                self.transport.write(_head(status, kind) + b"connection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(content), content))
+                self.transport.close()
+
         def on_headers_complete(self) -> None:
+            self.heading = False
             rounds = short.get(self.url)
-            idle = self.cycle is None or self.cycle.response_complete
+            idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
             if rounds is not None and idle and self.parser.get_method() == b"POST" and self.parser.get_http_version() == "1.1":
                 headers = dict(self.headers)
                 length = headers.get(b"content-length", b"")
-                if length.isdigit() and int(length) <= limit and UNUSUAL.isdisjoint(headers):
-                    self.cycle = Exchange(rounds, self.url.decode(), headers, self.parser.should_keep_alive())  # type: ignore[assignment]
+                if length.isdigit() and int(length) <= limit and UNUSUAL.isdisjoint(headers) and allowed(self.url, headers):
+                    self.cycle = Exchange(rounds, headers, self.parser.should_keep_alive())  # type: ignore[assignment]
                     return
             super().on_headers_complete()
 
@@ -65,16 +119,12 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
                 super().on_body(body)
 
         def on_message_complete(self) -> None:
+            self.heading, self.size, self.late = True, 0, 0.0
             exchange: Any = self.cycle
             if type(exchange) is not Exchange:
                 super().on_message_complete()
                 return
             body = exchange.body[0] if len(exchange.body) == 1 else b"".join(exchange.body)
-            try:
-                front.tokens.check("POST", exchange.path, exchange.headers)
-            except Refused as error:
-                self._say(exchange, refusal(error), JSON)
-                return
             rounds = exchange.rounds
             rounds.ask(exchange.headers, body, rounds.model, lambda answer, form: self._say(exchange, answer, form))
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import msgspec
 
 from burkholder.serve.answers import Answer, Refused, refusal
 from burkholder.serve.events import Event, Group, sealed, unsealed
@@ -20,9 +23,11 @@ from burkholder.serve.store import Closed, Snapshot, Store, StoreFailed
 
 FRESH = 512  # rounds that are over, kept in memory before they go to the store
 MANY = 16 * FRESH  # the same while a log is replayed: nobody waits for an answer meanwhile
-FADING = 9  # tenths of what is usual that are left after a group that was smaller
+FADING = 9  # tenths of what was on its way at once that are still reckoned with when there is less
+SHARES = 2  # of what is on its way: one is written and applied while the other comes
 Report = Callable[..., None]
 Done = Callable[[Answer], None]
+Stop = Callable[[Exception], None]
 
 
 class Entry(NamedTuple):
@@ -43,7 +48,7 @@ class Duty(NamedTuple):
 class Rhythm(NamedTuple):
     """How often what is done."""
 
-    commit: float = 0.005  # seconds from the start of a write to that of the next, unless all who usually come are there before
+    commit: float = 0.005  # seconds from the start of a write to that of the next, unless half of what is on its way is there before
     events: int = 100_000  # between two snapshots
     bytes: int = 64 << 20  # of log between two snapshots
 
@@ -61,10 +66,10 @@ class Clock:
 def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
     """The service as the store has it: the last snapshot, and every group written since."""
     service = Service(store.find)
-    service.restore(store.snapshot())
     events = 0
     gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
     try:
+        service.restore(store.snapshot())
         for seq, body in store.log(service.position):
             if seq != service.position + 1:
                 raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
@@ -76,6 +81,9 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
                 store.write(rows, None)
                 service.stored(rows)
                 progress(events)
+    except (msgspec.MsgspecError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise StoreFailed(f"the store is damaged after group {service.position} ({reason}): put back a copy of its folder") from None
     finally:
         gc.enable()
     return service
@@ -84,17 +92,17 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
 class Journal:
     """The one writer. `submit` belongs to the loop's thread, as applying does; writing has a thread of its own."""
 
-    def __init__(self, store: Store, service: Service, rhythm: Rhythm, report: Report) -> None:
-        self.store, self.service, self.rhythm, self.report = store, service, rhythm, report
+    def __init__(self, store: Store, service: Service, rhythm: Rhythm, report: Report, stop: Stop) -> None:
+        self.store, self.service, self.rhythm, self.report, self.stop = store, service, rhythm, report, stop
         self.clock = Clock(service.moment)
         self.waiting = self.bytes = 0  # events not answered yet, and the size of their bodies
-        self.since = [0, 0]  # events and bytes written since the last snapshot
         self.failed: str | None = None  # why the last write failed
+        self.broken = False  # a group is applied in part, or not at all: only a restart can tell what the log makes
         self._open: list[Entry] = []
         self._duty: Duty | None = None  # for the writer to take along
         self._busy = False  # it has been handed a duty, and not yet come back
         self._seq = service.position
-        self._usual = 1  # events of a group lately
+        self._flight = self._enough = 1  # events that were on their way at once lately; with how many open a group begins
         self._loop = asyncio.get_running_loop()
         self._some = threading.Condition()
         self._stopping = False
@@ -115,25 +123,37 @@ class Journal:
         self.bytes += len(event.body)
         with self._some:
             self._open.append(Entry(event, request, done))
-            if len(self._open) in (1, self._usual):
+            if len(self._open) in (1, self._enough):
                 self._some.notify()
 
     def _written(self, group: Group, entries: list[Entry], duty: Duty | None) -> None:
         """A group is on disk: apply and answer."""
         self.failed = None
-        for entry, answer in zip(entries, self.service.apply(group, [entry.request for entry in entries])):
+        for entry, answer in zip(entries, self._applied(group, entries)):
             entry.done(answer)
-        size = sum(len(event.body) for event in group.events)
-        self._release(len(entries), size)
-        self.since = [self.since[0] + len(entries), self.since[1] + size]
+        self._release(entries)
+        if self.broken:
+            return
         if duty is not None:
             self._busy = False
             self.service.stored(duty.rows)
             if duty.snapshot is not None:
-                self.since = [0, 0]
+                self.service.since = [0, 0]
         while self.service.faults:
             self.report("fault", what=self.service.faults.pop())
         self._tidy()
+
+    def _applied(self, group: Group, entries: list[Entry]) -> list[Answer]:
+        """The answers to a group; where the disk cannot be read, it stays in the log until the next start applies it."""
+        if not self.broken:
+            try:
+                return self.service.apply(group, [entry.request for entry in entries])
+            except StoreFailed as error:
+                self.broken = True
+                self.report("store failed", reason=str(error))
+                self.stop(error)
+        answer = refusal(Refused(503, "store", "cannot be read", "it is in the log, and done when the service starts again: ask then"))
+        return [answer] * len(entries)
 
     def _lost(self, entries: list[Entry], reason: str, duty: Duty | None) -> None:
         """A group could not be written: nothing of it is applied."""
@@ -145,17 +165,18 @@ class Journal:
         answer = refusal(Refused(503, "store", reason, "nothing was done: make room on the disk and send it again"))
         for entry in entries:
             entry.done(answer)
-        self._release(len(entries), sum(len(entry.event.body) for entry in entries))
+        self._release(entries)
 
-    def _release(self, events: int, size: int) -> None:
-        self.waiting -= events
-        self.bytes -= size
+    def _release(self, entries: list[Entry]) -> None:
+        self.waiting -= len(entries)
+        self.bytes -= sum(len(entry.event.body) for entry in entries)
 
     def _tidy(self) -> None:
         """Hand to the writer what should not grow in memory, or in the log, any further."""
         if self._busy:
             return
-        due = self.since[0] >= self.rhythm.events or self.since[1] >= self.rhythm.bytes
+        events, size = self.service.since
+        due = events >= self.rhythm.events or size >= self.rhythm.bytes
         if not due and len(self.service.fresh) < FRESH:
             return
         start = time.perf_counter()
@@ -173,6 +194,8 @@ class Journal:
             self._some.notify()
         await self._drained.wait()
         self._thread.join()
+        if self.broken:
+            return  # what is in memory is not what the log makes
         try:
             self.store.write(self.service.finished(), self.service.snapshot())
         except StoreFailed as error:
@@ -189,9 +212,10 @@ class Journal:
                     break
                 early = began + self.rhythm.commit - time.monotonic()
                 if early > 0.0:
-                    self._some.wait_for(lambda: self._stopping or len(self._open) >= self._usual, early)
+                    self._some.wait_for(lambda: self._stopping or len(self._open) >= self._enough, early)
                 entries, self._open = self._open, []
-                began, self._usual = time.monotonic(), max(len(entries), FADING * self._usual // 10)
+                began, self._flight = time.monotonic(), max(self.waiting, FADING * self._flight // 10)
+                self._enough = -(-self._flight // SHARES)
                 duty, self._duty = self._duty, None
             group = Group(self.clock.now(), [entry.event for entry in entries])
             try:

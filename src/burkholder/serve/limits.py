@@ -18,6 +18,7 @@ class Limits(NamedTuple):
     name: int = 256  # characters of a feature's name, its text, a label or an id
     queued: int = 10_000  # requests on their way to the disk
     queued_bytes: int = 64 << 20
+    connections: int = 900  # at once; most systems let a process open a thousand files
     models: int = 100
     model: int = 256 << 20  # bytes of a model file
 

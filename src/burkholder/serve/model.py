@@ -139,12 +139,9 @@ class Model:
         kept = Kept(self.name, self.number, self.shadow_of, self.origin, self.serial, waiting, self.tally.to_list(), pack(self.learner))
         return msgspec.msgpack.encode(kept)
 
-    def download(self) -> bytes:
-        """The learner as a model file. Plays that wait for labels stay behind: their ids are known here alone."""
-        learner = unpack(pack(self.learner), self.name)
-        for waiting in self.waiting.values():
-            learner.forget(waiting.ticket)
-        return pack(learner)
+    def file(self) -> tuple[bytes, list[int]]:
+        """The learner as it is now, and its tickets that wait for labels: what `downloaded` needs."""
+        return pack(self.learner), [waiting.ticket for waiting in self.waiting.values()]
 
     @classmethod
     def again(cls, data: bytes) -> Model:
@@ -155,6 +152,14 @@ class Model:
         model.waiting = {id: Waiting(*rest) for id, *rest in kept.waiting}
         model.tally = Tally.from_list(model.tally.kind, kept.tally)
         return model
+
+
+def downloaded(content: bytes, waiting: list[int]) -> bytes:
+    """A learner as a model file. Plays that wait for labels stay behind: their ids are known to the service alone."""
+    learner = unpack(content, "model")
+    for ticket in waiting:
+        learner.forget(ticket)
+    return pack(learner)
 
 
 def plain(prediction: Any) -> Any:

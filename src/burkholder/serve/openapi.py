@@ -29,6 +29,7 @@ STATUS = {
     "429": "Too much waits already: try again later.",
     "503": "Not ready, or the disk refused: nothing was done, try again.",
 }
+NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
 LOOKS = {
     "/certificate": "What is guaranteed now, against whom, and under what.",
     "/model": "The learner as a model file.",
@@ -49,17 +50,24 @@ def description() -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for verb, (asked, answered, words) in ROUNDS.items():
         for at in (f"/{verb}", f"/models/{{model}}/{verb}"):
-            paths[at] = {"post": {**_named(at, words), "requestBody": {"content": _content(asked)}, "responses": _responses(answered)}}
+            body = {"required": True, "content": _content(asked)}
+            more = [_parameter("Idempotency-Key", "header")] if verb == "learn" else []
+            paths[at] = {"post": {**_named(at, words, *more), "requestBody": body, "responses": _responses(answered)}}
     for path, words in LOOKS.items():
+        responses = {"200": {"description": words}, **_problems("401", "403", "404", "422", "503")}
+        more = [_parameter("model", "query")] if path == "/live" else []
         for at in (path, f"/models/{{model}}{path}") if path in ("/certificate", "/model", "/compare") else (path,):
-            paths[at] = {
-                "get": {**_named(at, words), "responses": {"200": {"description": words}, **_problems("401", "403", "404", "422", "503")}}
-            }
+            paths[at] = {"get": {**_named(at, words, *more), "responses": responses}}
     paths["/models/{model}"] = {
         "put": {
-            **_named("/models/{model}", "Add a model from a file; with ?shadow_of= it learns what another learns. Admin only."),
-            "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-            "responses": {"201": {"description": "Added."}, **_problems("401", "403", "404", "409", "413", "422", "429", "503")},
+            "summary": "Add a model from a file; with ?shadow_of= it learns what another learns. Admin only. Repeating it changes nothing.",
+            "parameters": [_parameter("model", "path", pattern=NAME), _parameter("shadow_of", "query")],
+            "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+            "responses": {
+                "201": {"description": "Added."},
+                "200": {"description": "It was there."},
+                **_problems("401", "403", "404", "409", "413", "422", "429", "503"),
+            },
         },
         "delete": {
             **_named("/models/{model}", "Drop a model and its shadows. Admin only."),
@@ -75,9 +83,13 @@ def description() -> dict[str, Any]:
     }
 
 
-def _named(at: str, words: str) -> dict[str, Any]:
-    model = {"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}
-    return {"summary": words, **({"parameters": [model]} if "{model}" in at else {})}
+def _named(at: str, words: str, *more: dict[str, Any]) -> dict[str, Any]:
+    parameters = [*([_parameter("model", "path")] if "{model}" in at else []), *more]
+    return {"summary": words, **({"parameters": parameters} if parameters else {})}
+
+
+def _parameter(name: str, where: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "in": where, "required": where == "path", "schema": {"type": "string", **more}}
 
 
 def _content(record: Any) -> dict[str, Any]:

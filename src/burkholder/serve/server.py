@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from burkholder.errors import BadInput
+from burkholder.errors import BadInput, MissingExtra
 from burkholder.serve import logs
 from burkholder.serve.app import DEFAULT, Front, application
 from burkholder.serve.direct import direct
@@ -23,11 +23,12 @@ from burkholder.serve.events import BYTES, JSON, Event
 from burkholder.serve.guard import Tokens, check_host
 from burkholder.serve.journal import Journal, Rhythm, recovered
 from burkholder.serve.limits import Limits
-from burkholder.serve.model import servable
+from burkholder.serve.model import downloaded, servable
 from burkholder.serve.service import Service
 from burkholder.serve.store import Store
 
 SWITCH = 0.0005  # seconds a thread keeps the interpreter while the writer waits for it
+GRACE = 10  # seconds for requests that are half here when the service is asked to stop
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     rhythm: Rhythm = field(default_factory=Rhythm)
     forget_after: float = 7 * 86400.0  # seconds
+    server: str = "uvicorn"  # or granian
 
 
 class Running:
@@ -77,18 +79,22 @@ class Running:
     async def _begin(self) -> None:
         try:
             service = await asyncio.to_thread(recovered, self.store, lambda events: logs.say("replaying", events=events))
-            journal = Journal(self.store, service, self.settings.rhythm, logs.say)
+            journal = Journal(self.store, service, self.settings.rhythm, logs.say, self._fail)
             await self._first(journal)
             await asyncio.to_thread(_warm, service)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
         except Exception as error:
-            self.failure = error
-            os.kill(os.getpid(), signal.SIGTERM)
+            self._fail(error)
             return
         self.front.open(journal)
         logs.say("ready", position=service.position, models=list(service.models))
         await self._keep_time(journal)
+
+    def _fail(self, error: Exception) -> None:
+        """Stop, and say why."""
+        self.failure = error
+        os.kill(os.getpid(), signal.SIGTERM)
 
     async def _first(self, journal: Journal) -> None:
         """The first model, if the store has none; a store that has one goes on with its own."""
@@ -98,6 +104,8 @@ class Running:
                 raise BadInput("store", settings.store, f"its model was made from {known.origin!r}; start it without a model, or elsewhere")
             return
         if settings.model is None:
+            if not journal.service.models and not settings.tokens.admin:
+                raise BadInput("store", settings.store, "it holds no model yet: start it with a saved model, or with --loss")
             return
         answer = await journal.submit(Event("create", DEFAULT, BYTES, settings.model, f"\n{settings.origin}"))
         if answer.status != 201:
@@ -107,7 +115,10 @@ class Running:
         """Once a second: look for the page, and forget what was waited for long enough."""
         while True:
             await asyncio.sleep(1.0)
-            self.front.watch.look(journal)
+            try:
+                self.front.watch.look(journal)
+            except Exception as error:  # a certificate that fails keeps nobody from being forgotten
+                logs.say("fault", what=f"page: {type(error).__name__}: {error}")
             before = journal.clock.now() - self.settings.forget_after
             models = journal.service.models.values()
             if any(next(iter(model.waiting.values())).moment < before for model in models if model.waiting):
@@ -118,7 +129,7 @@ def _warm(service: Service) -> None:
     """Compile what rounds need before the first one comes: they are played on copies, which are thrown away."""
     for model in service.models.values():
         for row in ({"warm": 1.0}, [1.0]):
-            copy = servable(model.download(), model.name)
+            copy = servable(downloaded(*model.file()), model.name)
             try:
                 copy.reveal(copy.play(row).id, 1.0)
                 copy.learn_many([row, row], [1.0, 1.0])
@@ -132,13 +143,44 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Any:
         return nullcontext()
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once a second
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                connection.look(now)  # type: ignore[union-attr]
+        return await super().on_tick(counter)
 
-def http_server(running: Running) -> _Server:
+
+class _Granian:
+    """granian in uvicorn's place: HTTP/2, and parsing that is not Python's; every request goes the long way."""
+
+    def __init__(self, running: Running) -> None:
+        try:
+            from granian.constants import Interfaces
+            from granian.server.embed import Server
+        except ModuleNotFoundError:
+            raise MissingExtra("granian", "granian") from None
+        host, port = running.settings.host, running.settings.port
+        self._server = Server(running.app, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+
+    async def serve(self) -> None:
+        await self._server.serve()
+
+    def handle_exit(self, number: int, frame: Any) -> None:
+        self._server.stop()
+
+
+def http_server(running: Running) -> Any:
     """What listens for it."""
     settings = running.settings
+    if settings.server == "granian":
+        return _Granian(running)
+    if settings.server != "uvicorn":
+        raise BadInput("server", settings.server, "there are uvicorn and granian")
     config = uvicorn.Config(
         running.app, host=settings.host, port=settings.port, lifespan="off", access_log=False, log_config=None,
         server_header=False, date_header=False, timeout_keep_alive=75, http=direct(running.front), ws="none", proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
     return _Server(config)
 

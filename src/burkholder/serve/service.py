@@ -21,11 +21,12 @@ from burkholder.serve.blocks import TOGETHER, blocks
 from burkholder.serve.comparing import Comparison
 from burkholder.serve.events import Event, Group
 from burkholder.serve.model import Model, Over, servable
-from burkholder.serve.store import Closed, Snapshot
+from burkholder.serve.store import Closed, Snapshot, StoreFailed
 
 Find = Callable[[int, list[str], int], dict[str, bytes]]
 _LABELS, _WEIGHTS = attrgetter("labels"), attrgetter("weights")
 OURS = "#"  # ids that begin so are given by the service
+KEYED = f"{OURS}learn "  # and these are keys of what was learned
 
 
 class Service:
@@ -35,6 +36,8 @@ class Service:
         self.position = 0  # the group that is applied, or was last
         self._known = 0  # groups applied completely
         self.moment = 0.0  # the service's clock at the last of them
+        self.since = [0, 0]  # events applied since the last snapshot, and their bytes
+        self._made = 0  # models made in the group that is applied
         self.models: dict[str, Model] = {}
         self.comparisons: dict[str, Comparison] = {}  # of each shadow with its model
         self.fresh: dict[tuple[int, str], Over] = {}  # over, and not yet in the store
@@ -46,8 +49,9 @@ class Service:
     def apply(self, group: Group, requests: list[Any] | None = None) -> list[Answer]:
         """The next group of the log, event by event; an answer to each. Requests may have been read already."""
         self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `over`
-        self.moment = group.moment
+        self.moment, self._made = group.moment, 0
         events, given = group.events, requests or [None] * len(group.events)
+        self.since = [self.since[0] + len(events), self.since[1] + sum(len(event.body) for event in events)]
         answers: list[Any] = [None] * len(events)
         for places in blocks(events):
             found = self._block([events[k] for k in places], [given[k] for k in places])
@@ -65,6 +69,8 @@ class Service:
                 items = getattr(self, f"_{verb}_many")(model, given)
             except BadInput:
                 items = None  # one of them is to be refused: nothing was done, each fares by itself
+            except StoreFailed:
+                raise
             except Exception as error:
                 self._fault(events[0], error)
                 items = None
@@ -85,6 +91,8 @@ class Service:
         except BadInput as error:
             found = problem(error)
             return Answer(found.status, found)
+        except StoreFailed:
+            raise  # what is known of rounds that are over cannot be read: nobody can say what this event does
         except BurkholderError as error:
             return refusal(Refused(422, "body", event.verb, str(error)))
         except Exception as error:  # a fault of ours: the event stands in the log, and fares the same on every replay
@@ -126,13 +134,13 @@ class Service:
 
     def _predict_one(self, model: Model, given: str | None, row: Any) -> Any:
         try:
-            id, digest = given or f"{OURS}{model.serial + 1}", wire.digest(row)
+            id, digest = f"{OURS}{model.serial + 1}" if given is None else given, wire.digest(row)
             if given is not None:
                 known = model.waiting.get(id) or self.over(model, id)
                 if known is not None:
                     return self._predict_again(model, id, known.prediction, known.digest, digest)
-                if not id or id.startswith(OURS):
-                    raise Refused(422, "id", id, f"choose one that is not empty and does not begin with {OURS}, or none")
+                if not given or given.startswith(OURS):
+                    raise Refused(422, "id", given, f"choose one that is not empty and does not begin with {OURS}, or none")
             waiting = model.play(id, row, digest, self.moment)
         except BadInput as error:
             return _named(problem(error), given)
@@ -205,7 +213,7 @@ class Service:
 
     def _learn(self, model: Model, event: Event, request: wire.Request) -> Answer:
         """Rows with labels, all or none. The same key is the same request: it is learned once."""
-        key = f"learn {event.key}"
+        key = KEYED + event.key
         if event.key:
             over = self.over(model, key)
             if over is not None:
@@ -249,18 +257,22 @@ class Service:
         return [model for model in self.models.values() if model.shadow_of == name] if self.comparisons else []
 
     def _create(self, event: Event) -> Answer:
-        """A model from the bytes of a file; with a key, a shadow of the model of that name."""
-        if event.model in self.models:
-            raise Refused(409, "model", event.model, "there is a model of this name; drop it first")
-        shadow_of = event.key.partition("\n")[0]
+        """A model from the bytes of a file; its key says which model it shadows, if one, and where it is from. Twice the same is once."""
+        shadow_of, _, origin = event.key.partition("\n")
+        known = self.models.get(event.model)
+        if known is not None and (known.origin != origin or known.shadow_of != shadow_of or not origin):
+            raise Refused(409, "model", event.model, "there is another model of this name; drop it first")
+        if known is not None:
+            return Answer(200, _made(known))
         if shadow_of and (shadow_of not in self.models or self.models[shadow_of].shadow_of):
             raise Refused(422, "shadow_of", shadow_of, "a shadow follows a model that answers")
         learner = servable(event.body, event.model)
-        model = Model(event.model, self.position, learner, shadow_of, event.key.partition("\n")[2])
-        self.models[event.model] = model
+        number = (self.position << 16) + self._made  # of no other model of this store, before or after
+        self._made += 1
+        model = self.models[event.model] = Model(event.model, number, learner, shadow_of, origin)
         if shadow_of:
             self.comparisons[event.model] = Comparison()
-        return Answer(201, {"model": event.model, "shadow_of": shadow_of or None, "rounds": learner.rounds})
+        return Answer(201, _made(model))
 
     def _drop(self, event: Event) -> Answer:
         model = self.model(event.model)
@@ -309,6 +321,10 @@ class Service:
         self.moment, comparisons = msgspec.msgpack.decode(snapshot.parts[0])
         self.models = {model.name: model for model in map(Model.again, snapshot.parts[1:])}
         self.comparisons = {name: Comparison.from_list(kept) for name, kept in comparisons.items()}
+
+
+def _made(model: Model) -> dict[str, Any]:
+    return {"model": model.name, "shadow_of": model.shadow_of or None, "rounds": model.learner.rounds}
 
 
 def _single(item: Any) -> Answer:

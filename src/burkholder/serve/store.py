@@ -72,10 +72,15 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], connect: Callable[[str], Any] = connection) -> None:
         self.folder = Path(folder)
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.chmod(self.folder, 0o700)
         path = self.folder / FILE
-        self._lock = _alone(self.folder)
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not path.exists() and any(entry.name != "lost+found" for entry in self.folder.iterdir()):
+                raise StoreFailed(f"{folder} holds other things: give the service a folder of its own")
+            os.chmod(self.folder, 0o700)
+            self._lock = _alone(self.folder)
+        except OSError as error:
+            raise StoreFailed(f"{folder} cannot be used: {error.strerror}") from None
         self._unwritten = 0
         self._mover: threading.Thread | None = None
         before = os.umask(0o077)  # the file and those beside it are the user's alone
@@ -178,7 +183,10 @@ class Store:
             some = ids[start : start + ASKED]
             places = ",".join("?" * len(some))
             query = f"SELECT id, body FROM closed WHERE model = ? AND seq <= ? AND id IN ({places})"
-            found.update(self._reading.execute(query, (model, position, *some)).fetchall())
+            try:
+                found.update(self._reading.execute(query, (model, position, *some)).fetchall())
+            except Exception as error:
+                raise StoreFailed(f"rounds that are over cannot be read: {error}") from None
         return found
 
     def snapshot(self) -> Snapshot:

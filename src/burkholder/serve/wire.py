@@ -113,8 +113,8 @@ def _row(x: Any) -> Any:
         return x
     if len(x) == 2 and type(x.get("indices")) is list and type(x.get("values")) is list:
         indices = x["indices"]
-        if any(index != int(index) for index in indices if abs(index) < 2.0**63):
-            raise Malformed("indices", indices, "feature indices are whole numbers")
+        if not all(abs(index) < 2.0**63 and index == int(index) for index in indices):
+            raise Malformed("indices", indices, "feature indices are whole numbers below 2**63")
         return [int(index) for index in indices], x["values"]
     return x
 

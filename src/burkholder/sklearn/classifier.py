@@ -136,10 +136,9 @@ class BurkholderClassifier(ClassifierMixin, StreamEstimator):
         if classes <= 2:
             return learner
         if isinstance(learner, Auto) and self._probabilistic:
-            # classes are known by their places in classes_
-            plan = learner.plan
-            intercept = bool(plan.intercept)
-            return AutoMulticlass(range(classes), intercept=intercept, full_features=plan.full_features, effort=learner.effort)
+            # classes are known by their places in classes_; several have a limit of their own for covariances
+            given = {name: value for name, value in (self.options or {}).items() if name == "full_features"}
+            return AutoMulticlass(range(classes), intercept=bool(learner.plan.intercept), effort=learner.effort, **given)
         return [learner, *(self._open() for _ in range(classes - 1))]
 
     def _learn(self, learners: Any, classes: np.ndarray, rows: Any, y: np.ndarray, weight: Any) -> None:

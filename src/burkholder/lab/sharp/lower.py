@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 
 from burkholder.checker import Poly, Rejected, digest, number, parse, variable
 from burkholder.lab.sharp.plan import Array, Plan, drift
-from burkholder.refuter import FORMAT, RAY, refuted, ways
+from burkholder.refuter import FORMAT, RAY, Way, refuted, ways
 
 GAPS = (3e-2, 1e-2, 3e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
 DOWNS = (29, 32)  # sixteenths of x: the jumps a search begins with
@@ -33,20 +33,27 @@ class Search:
 
     def __init__(self, target: str, moves: str, p: int, until: float = math.inf) -> None:
         self.target, self.moves, self.p, self.until = target, moves, p, until  # until: of this process's own time
+        self.terms = parse(target)
+        self.topped = "m" in self.terms.variables()
         self.served: Plan | None = None  # the jumps of the last walk that passed, made a little better
         self.earned: Callable[[Array], Array] | None = None  # h of the last walk that was found, by rows of powers
         self.powers = np.zeros(0)
+        self.tried = 0.0
 
-    def ratio(self, unit: str, constant: float) -> Array:
-        """V in units of x as a polynomial of y/x, in units of y of x/y: coefficients, lowest first."""
+    def ratio(self, unit: str, constant: float, top: float = 1.0) -> Array:
+        """V for m = top·x in units of x as a polynomial of y/x, in units of y of x/y: coefficients, lowest first."""
         other, out = "y" if unit == "x" else "x", np.zeros(self.p + 1)
-        for m, c in parse(self.target).items():
+        for m, c in self.terms.items():
             powers = dict(m)
-            out[powers.get(other, 0)] += float(c) * (constant if powers.get("C") else 1.0)
+            out[powers.get(other, 0)] += float(c) * (constant if powers.get("C") else 1.0) * top ** powers.get("m", 0)
         return out
 
-    def worth(self, unit: str, constant: float, z: Array) -> Array:
-        return np.polynomial.polynomial.polyval(np.sqrt(z) if unit == "x" else z, self.ratio(unit, constant))
+    def worth(self, unit: str, constant: float, z: Array, top: float = 1.0) -> Array:
+        return np.polynomial.polynomial.polyval(np.sqrt(z) if unit == "x" else z, self.ratio(unit, constant, top))
+
+    def top(self, way: Way) -> float:
+        """The largest |f| so far over |f| after a step from there; 1 where nobody asks."""
+        return max(1.0, 1 / float(way.growth)) if self.topped else 1.0
 
     def exponents(self, plan: Plan) -> Array:
         if plan.unit == "x":
@@ -55,6 +62,7 @@ class Search:
 
     def attempt(self, plan: Plan, constant: Fraction) -> dict[str, Any] | None:
         """The certificate of this walk at this constant, or None."""
+        self.tried = float(constant)
         try:
             table, powers = plan.ways(), self.exponents(plan)
         except Rejected:
@@ -66,7 +74,7 @@ class Search:
         def basis(z: Array) -> Array:
             return z[:, None] ** powers / scale
 
-        inside, drifts, left = [], [], []
+        inside, drifts, left, worths = [], [], [], []
         for pair, step, (a, b) in zip(plan.steps, table, pairwise(map(float, plan.cuts))):
             here = np.unique(np.concatenate([[a, b], grid[(grid >= a) & (grid <= b)]]))
             weight = (1 / (1 + here) ** (self.p / (2 if plan.unit == "x" else 1)))[:, None]
@@ -74,14 +82,15 @@ class Search:
             drifts.append((drift(plan, self.p, powers, here, step, float(pair[0])) / scale * weight, weight))
             for way in step:
                 first, last = sorted(abs((end + float(way.shift)) * float(way.slope)) for end in (a, b))
-                left += [np.linspace(first, min(last, low), 30)] * (first < low)
-                left += [np.linspace(max(first, high), last, 30)] * (last > high)
+                spans = [(first, min(last, low))] * (first < low) + [(max(first, high), last)] * (last > high)
+                left += [np.linspace(*span, 30) for span in spans]
+                worths += [self.worth(plan.unit, float(constant), z, self.top(way)) for z in left[len(left) - len(spans) :]]
         falls, weights = np.vstack([rows for rows, _ in drifts]), np.vstack([weight for _, weight in drifts])
         within, stops = np.concatenate(inside), np.concatenate(left) if left else np.zeros(0)
         fixed, masses, places = self._opened(plan, float(constant))
         if not len(places):
             return None
-        start, worth = masses @ basis(places), self.worth(plan.unit, float(constant), stops)
+        start, worth = masses @ basis(places), np.concatenate(worths) if worths else np.zeros(0)
         size = 1 + np.abs(worth)
         rows = np.vstack(
             [
@@ -131,16 +140,17 @@ class Search:
         """What the opening earns outside the interval, and the masses × unit^p and ratios at which it enters."""
         z, mass, total, entered = 1.0, 1.0, 0.0, list[tuple[float, float]]()
 
-        def ends(weight: float, ratio: float) -> float:
-            if plan.cuts[0] <= ratio <= plan.cuts[-1]:
+        def ends(weight: float, ratio: float, top: float = 1.0) -> float:
+            if plan.cuts[0] <= ratio <= plan.cuts[-1] and top == 1:
                 entered.append((weight, ratio))
                 return 0.0
-            return weight * float(self.worth(plan.unit, constant, np.array([ratio]))[0])
+            return weight * float(self.worth(plan.unit, constant, np.array([ratio]), top)[0])
 
         for on, off in plan.opening:
-            both = ways(plan.unit, max(on, off), -min(on, off))
+            both = ways(plan.unit, max(on, off), -min(on, off), plan.moves)
             going, leaving = both if on > 0 else both[::-1]
-            total += ends(mass * float(leaving.chance * leaving.growth**self.p), abs((z + float(leaving.shift)) * float(leaving.slope)))
+            stopped = abs((z + float(leaving.shift)) * float(leaving.slope))
+            total += ends(mass * float(leaving.chance * leaving.growth**self.p), stopped, self.top(leaving))
             z, mass = abs((z + float(going.shift)) * float(going.slope)), mass * float(going.chance * going.growth**self.p)
         total += ends(mass, z)
         pairs = np.array(entered).reshape(-1, 2)
@@ -155,6 +165,7 @@ class Search:
         return self._sealed(
             FORMAT,
             constant,
+            ratio="",
             unit=plan.unit,
             opening=[[str(d) for d in pair] for pair in plan.opening],
             steps=[[str(d) for d in pair] for pair in plan.steps],
@@ -183,11 +194,22 @@ class Search:
             now = plan.steps[max(j for j, cut in enumerate(plan.cuts[:-1]) if cut <= middle[0])][1]
             for grain in (128, 4096):  # coarse, then fine
                 downs = [d for j in range(-33, 34) if (d := now + Fraction(j, grain)) > 0 and d != 1]
-                moved = [drift(plan, self.p, self.powers, middle, ways("x", up, down), float(up)) for down in downs]
-                gains = [float(self.earned(rows)[0] * (up + down) / down) for rows, down in zip(moved, downs)]
+                gains = [self.gain(plan, middle, up, down) for down in downs]
                 now = downs[int(np.argmax(gains))]
             steps.append((up, now))
         return replace(plan, cuts=cuts, steps=tuple(steps))
+
+    def gain(self, plan: Plan, z: Array, up: Fraction, down: Fraction) -> float:
+        """What a jump is worth at a ratio, by the last h, per step up."""
+        assert self.earned is not None
+        step = ways("x", up, down, self.moves)
+        rows = drift(plan, self.p, self.powers, z, step, float(up))
+        found = float(self.earned(rows)[0])
+        if self.top(step[1]) > 1:  # it stops there: V in place of h
+            landed = (z + float(step[1].shift)) * float(step[1].slope)
+            more = self.worth("x", self.tried, landed, self.top(step[1])) - self.earned(landed[:, None] ** self.powers)
+            found += float(more[0] * step[1].chance * step[1].growth ** self.p) / float(plan.small)
+        return found * float((up + down) / down)
 
     def walk(self, constant: Fraction, sharp: float, gap: float) -> dict[str, Any] | None:
         """The first walk that passes at this constant; one that fails still says which jumps are better."""
@@ -221,7 +243,7 @@ class Search:
                         yield replace(self.served, cuts=(low, *self.served.cuts[1:-1], high), steps=steps)
                         continue
                     for down in (Fraction(j, 16) for j in DOWNS):
-                        yield Plan("x", (low, high), ((up, down),), ((Fraction(1, self.p - 1 or 1), Fraction(-7, 4)),))
+                        yield Plan("x", (low, high), ((up, down),), ((Fraction(1, self.p - 1 or 1), Fraction(-7, 4)),), self.moves)
 
     def _fair(self, contact: float, gap: float) -> Iterator[Plan]:
         """Fair steps below the contact, and above it."""
@@ -238,14 +260,16 @@ class Search:
                 step = (Fraction(2 * k, k * k - 1),) * 2
                 edge = Fraction(contact * (1 - away)).limit_denominator(10**12)
                 for opening in ((), ((Fraction(-3, 4), Fraction(3, 4)),), ((Fraction(-4, 3), Fraction(4, 3)),)):
-                    yield Plan("y", (Fraction(0), edge), (step,), opening)
+                    yield Plan("y", (Fraction(0), edge), (step,), opening, self.moves)
                 if inner:
                     edge = Fraction(contact * (1 + away)).limit_denominator(10**12)
                     far = Fraction(int(10 / away**0.25) + 10)
-                    yield Plan("y", (edge, far), (step,), ((climb, -climb),) * count)
+                    yield Plan("y", (edge, far), (step,), ((climb, -climb),) * count, self.moves)
 
     def ray(self, constant: Fraction, gap: float) -> dict[str, Any] | None:
         """Small steps up that keep a small ratio, against one step down to where V vanishes."""
+        if self.topped:
+            return None
         v = self.ratio("x", float(constant))
         roots = sorted(r.real for r in np.polynomial.polynomial.polyroots(v) if abs(r.imag) < 1e-6 and r.real > 1e-9)
         if self.moves != "general" or not roots or v[0] <= 0:

@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from burkholder.checker import Poly, Rejected, metered, number, parse, variable
+from burkholder.discovery.problems import Problem
 from burkholder.discovery.program import NotFound
 from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
 from burkholder.errors import BadInput
 from burkholder.lab.formulas import Formula
-from burkholder.lab.inequality import Inequality
+from burkholder.lab.inequality import VARIANCE, Inequality
 from burkholder.lab.sharp.ends import above, below, shown_above, shown_below
 from burkholder.lab.sharp.lower import lower
+from burkholder.lab.sharp.lower_limited import lattice, longest, still
 from burkholder.lab.sharp.shape import Array, Game, Program, Unsolved
-from burkholder.refuter import MOVES as WALKED
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,29 @@ def own(inequality: Inequality) -> OwnConstant:
             why += f"no upper end is proved: {error}. "
     exact = None if found is None else found.exact
     near = estimate if exact is None else float(exact)
-    plane = in_plane(inequality)
-    walk = None
-    if plane is not None and near is not None and inequality.moves in WALKED and inequality.degree is not None and _square(inequality):
-        walk = lower(str(plane), inequality.moves, int(inequality.degree), near)
+    walk = _lower(inequality, problem, near)
     if walk is None:
         why += "no lower end is proved: no stopped walk was found. "
     return OwnConstant(inequality, estimate, exact, found, walk, why.strip(), time.perf_counter() - began)
+
+
+def _lower(inequality: Inequality, problem: Problem | None, near: float | None) -> dict[str, Any] | None:
+    """A martingale for which the inequality fails just below: waiting for one jump, a lattice, a walk or a ray."""
+    degree, weights = inequality.degree, inequality.weights
+    if near is None:
+        return None
+    if problem is not None and (reach := longest(problem)) is not None:
+        return lattice(problem, reach, near)
+    if degree is None or weights is None or degree.denominator != 1:
+        return None
+    if problem is not None and problem.variance and not inequality.where and all(w.denominator == 1 for w in weights.values()):
+        found = still(problem, {name: int(w) for name, w in weights.items()}, near)
+        if found is not None:
+            return found
+    plane, moves = in_plane(inequality), _walked(inequality)
+    if plane is None or moves is None:
+        return None
+    return lower(str(plane), moves, int(degree), near)
 
 
 def _better(inequality: Inequality, found: Found, estimate: float | None) -> Found:
@@ -146,13 +163,24 @@ def _better(inequality: Inequality, found: Found, estimate: float | None) -> Fou
 
 
 def _square(inequality: Inequality) -> bool:
+    return _walked(inequality) in ("general", "rademacher") and not inequality.peaks
+
+
+def _walked(inequality: Inequality) -> str | None:
+    """The moves of a walk in (|f|, S), or in (|f|, v) where v is the sum of the variances; None where the state is another."""
     steps = list(inequality.steps.values())
-    return len(steps) == 2 and steps[0] == parse("a") and steps[1] == parse("a**2")
+    if len(steps) != 2 or steps[0] != parse("a") or inequality.where or inequality.moves == "transform":
+        return None
+    return inequality.moves if steps[1] == parse("a**2") else "variance" if steps[1] == variable(VARIANCE) else None
 
 
 def in_plane(inequality: Inequality) -> Poly | None:
-    """left − right as a polynomial in x = |f| and y = √s, or None."""
-    if not _square(inequality) or game(inequality)[0] is None:
+    """left − right as a polynomial in x = |f|, y = √s and the largest |f| so far, m, or None."""
+    if _walked(inequality) is None:
+        return None
+    if inequality.peaks or _walked(inequality) == "variance":
+        return _even(inequality)
+    if game(inequality)[0] is None:
         return None
     first, second = inequality.state
 
@@ -185,11 +213,31 @@ def in_plane(inequality: Inequality) -> Poly | None:
         return None
 
 
+def _even(inequality: Inequality) -> Poly | None:
+    """The same for polynomial sides, even in x."""
+    (first, second), below = inequality.steps, number(1)
+    x, tops = variable(first), {}
+    for name, ps in inequality.peaks.items():
+        if set(map(str, ps)) == {str(x), str(number(-1) * x)}:
+            tops[name] = variable("m")
+        elif ps == (x * x,):
+            tops[name] = variable("m") ** 2
+        else:
+            return None
+    left, right = inequality.sides()
+    both = Formula("-", (left, right)).fraction()
+    if both is None or both[1] != below or any(k % 2 for m in both[0] for n, k in m if n == first):
+        return None
+    return both[0].at(**{first: variable("x"), second: variable("y") ** 2, **tops})
+
+
 def game(inequality: Inequality) -> tuple[Game | None, str]:
     """The inequality as the linear program sees it, or why it cannot."""
     steps, weights, degree = inequality.steps, inequality.weights, inequality.degree
     names = list(steps)
     second = "k*a" if inequality.moves == "transform" else "a**2"
+    if inequality.where or inequality.peaks or VARIANCE in str(steps):
+        return None, "no estimate: the linear program knows neither limits nor variances nor maxima. "
     if len(names) != 2 or steps[names[0]] != parse("a") or steps[names[1]] != parse(second):
         return None, f"no estimate: the linear program knows states of two coordinates, moved by a and by {second}. "
     if weights is None or degree is None or not 1 <= degree <= 16:

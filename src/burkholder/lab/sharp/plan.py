@@ -21,6 +21,7 @@ class Plan:
     cuts: tuple[Fraction, ...]
     steps: tuple[tuple[Fraction, Fraction], ...]
     opening: tuple[tuple[Fraction, Fraction], ...]
+    moves: str = "general"
 
     @property
     def small(self) -> Fraction:
@@ -28,7 +29,7 @@ class Plan:
         return self.steps[0][0] ** 2 if self.unit == "y" else self.steps[0][0] / 1000
 
     def ways(self) -> list[tuple[Way, Way]]:
-        return [ways(self.unit, *pair) for pair in self.steps]
+        return [ways(self.unit, *pair, self.moves) for pair in self.steps]
 
 
 def drift(plan: Plan, p: int, powers: Array, z: Array, step: tuple[Way, Way], up: float) -> Array:

@@ -124,23 +124,28 @@ def read(path: Any, target: str | int | None = None, format: str | None = None, 
         raise BadInput("options", options, "rows carry their names, and no constant, by themselves")
     if options.get("positive") is None:
         options.setdefault("classes", "words")
-    reader = open_reader(path, format, target=target, **options)
+    for x, y, _ in rows_of(open_reader(path, format, target=target, **options)):
+        yield x, y
+
+
+def rows_of(reader: Any) -> Iterator[tuple[Any, Any, float]]:
+    """What `read` gives, and each row's weight, of a reader that was opened."""
     named = isinstance(reader, (CsvReader, TableReader))
     if named:
         reader.named = True
     reader.all_classes = True
     for batch in reader:
-        indptr, y = batch.indptr.tolist(), batch.y.tolist()
+        indptr, y, weight = batch.indptr.tolist(), batch.y.tolist(), batch.weight.tolist()
         if reader.classes == MANY:
             y = [None if place != place else reader.class_names[int(place)] for place in y]
         if named:
             names, values = list(reader.names(batch)), batch.values.tolist()
             for row, (start, stop) in enumerate(pairwise(indptr)):
-                yield dict(zip(names[start:stop], values[start:stop])), y[row]
+                yield dict(zip(names[start:stop], values[start:stop])), y[row], weight[row]
         else:
             indices, kept = batch.indices.copy(), batch.values.copy()
             for row, (start, stop) in enumerate(pairwise(indptr)):
-                yield (indices[start:stop], kept[start:stop]), y[row]
+                yield (indices[start:stop], kept[start:stop]), y[row], weight[row]
 
 
 __all__ = ["Batch", "Reader", "batches", "feature_index", "open_reader", "read"]
