@@ -18,7 +18,7 @@ from burkholder.experts.curvature import Curved
 from burkholder.experts.dispatch import RULES, turned
 from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
-from burkholder.learning.rounding import above
+from burkholder.learning.rounding import UNIT, above
 
 SWITCHES = 10  # of the sequences in a certificate's own lines
 
@@ -98,10 +98,15 @@ class ExpertsCertificate(Certificate):
         if not self._competes(whom):
             return math.inf
         if whom is None:
-            return min([promise(None), *(above(one, regret.worst(way.high[:-2], self.met)) for one, way in zip(made, self.ways))])
+            return min([promise(None), *(above(one, self._farthest(way)) for one, way in zip(made, self.ways))])
         back = 0.0 if self.alone is not None else self._back(whom)
         straight = above(promise(whom / whom.sum()), -back)
         return min([straight, *(self._beyond(i, one, whom) for i, one in enumerate(made))])
+
+    def _farthest(self, way: regret.Slopes) -> float:
+        """What an expert made lost to the worst of all, not below what it lost to any mixture, however that was rounded."""
+        lost = way.high[:-2]
+        return above(regret.worst(lost, self.met), 16.0 * UNIT * float(np.max(np.abs(lost[self.met]), initial=0.0)))
 
     def _beyond(self, i: int, made: float, whom: np.ndarray) -> float:
         """`made`, what is promised to the expert i made, plus what that lost to the mixture."""
