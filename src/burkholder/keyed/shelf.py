@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.keyed.rows import Block, grouped, taken
+from burkholder.keyed.rows import Block, taken
+from burkholder.learning.grouping import grouped
 from burkholder.learning.protocol import placed
 from burkholder.merged.mixing import given
 

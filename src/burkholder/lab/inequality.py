@@ -175,6 +175,7 @@ class Inequality:
         return left if left is not None and left == right else None
 
     def sides(self) -> tuple[Formula, Formula]:
+        """Left and right, parsed."""
         return read(self.left, "left"), read(self.right, "right")
 
     def polynomial(self, name: str = "mine") -> Problem | None:
@@ -211,6 +212,7 @@ class Inequality:
             return None
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         said = {"state": dict(self.state), "moves": self.moves, "left": self.left, "right": self.right}
         return said | ({"where": list(self.where)} if self.where else {})
 
