@@ -13,7 +13,7 @@ import pytest
 from scipy import optimize, sparse
 
 from burkholder import losses
-from burkholder.cli.session import Session
+from burkholder.cli.session import Asked, Session
 from burkholder.cli.telling import result
 from burkholder.report import Recorder, baselines, charts
 
@@ -36,17 +36,7 @@ def _session(
     )
     recorder = Recorder(str(folder / "report.html"))
     session = Session(
-        data=str(data),
-        name=str(data),
-        reading={"intercept": True},
-        loss=loss,
-        learner=learner,
-        options=list(options),
-        radius=None,
-        passes=1,
-        predictions=None,
-        quiet=True,
-        recorder=recorder,
+        data=str(data), name=str(data), reading={"intercept": True}, asked=Asked(loss, learner, options), quiet=True, recorder=recorder
     )
     session.run()
     recorder.write(session, result(session))
@@ -119,18 +109,7 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
     from burkholder.storage import pack
 
     watched, _ = _session(tmp_path)
-    plain = Session(
-        data=watched.data,
-        name="x",
-        reading={"intercept": True},
-        loss=None,
-        learner="adagrad",
-        options=["radius=3"],
-        radius=None,
-        passes=1,
-        predictions=None,
-        quiet=True,
-    )
+    plain = Session(data=watched.data, name="x", reading={"intercept": True}, asked=Asked(None, "adagrad", ["radius=3"]), quiet=True)
     plain.run()
     assert pack(plain.learner) == pack(watched.learner)
 

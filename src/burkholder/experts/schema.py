@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.experts import beside, scale, stream
+from burkholder.experts import beside, curvature, scale, stream
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT, PER_PAIR
 from burkholder.experts.ewa import EWA
@@ -36,7 +36,7 @@ from burkholder.learning.schema import (
 )
 
 _BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
-VERSION = 4  # of what `Experts.state_dict` writes
+VERSION = 6  # of what `Experts.state_dict` writes
 
 
 def _texts(value: Any) -> bool:
@@ -84,7 +84,8 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
     low, high = np.full(tally.totals.size, -schema.SUMMED), np.full(tally.totals.size, schema.SUMMED)
     low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
-    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope")}
+    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope", "way", "way_slope")}
+    booked["apart"] = like(curvature.start(columns, len(tally.apart) > 0), low=-schema.SUMMED, high=schema.SUMMED)
     aside = described(more, beside.FIXED + min(named, beside.WIDE) if header["lanes"] else 0)
     aside["outside"] = steady(more.outside)
     parts = {"state": described(state, columns), "tally": booked, "beside": aside}
@@ -94,6 +95,7 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
         (
             *((f"state.{wrong}", _within(holds)) for wrong, holds in rules(state)),
             ("tally.totals: rounds that are not whole", lambda a: float(a["tally.totals"][stream.ROUNDS]).is_integer()),
+            ("tally.apart: squares below 0", lambda a: all((np.diag(square) >= 0.0).all() for square in a["tally.apart"])),
             ("beside.seen: labels that no stream has", lambda a: _seen(a["beside.seen"], a["tally.totals"])),
         ),
     ).check({key: array for key, array in arrays.items() if key not in plays})
