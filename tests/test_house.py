@@ -57,7 +57,7 @@ LOOPS = {
     "streams/readers/vw.py:parse",
 }
 # No reason but age: to become records.
-OWED = {"cli/banding.py:learned", "cli/keyed.py:learned", "cli/session.py:__init__", "streams/readers/columns.py:__init__"}
+OWED = {"streams/readers/columns.py:__init__"}
 
 
 def long_functions(folder: Path) -> set[str]:

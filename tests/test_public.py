@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
+import inspect
 import os
 import shutil
 import subprocess
@@ -123,3 +125,30 @@ def test_learning_needs_no_extra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "1"
+
+
+EXTRAS = ("sklearn", "river", "forecasting", "report", "client", "serve", "losses", "geometries")
+
+
+def things():
+    """(path, object) of every public name, and of those of the public modules."""
+    for name in bk.__all__:
+        if not name.startswith("_") and callable(getattr(bk, name)):
+            yield name, getattr(bk, name)
+    for module in EXTRAS:
+        found = importlib.import_module(f"burkholder.{module}")
+        for name in getattr(found, "__all__", ()):
+            if callable(getattr(found, name)):
+                yield f"{module}.{name}", getattr(found, name)
+
+
+def test_every_public_docstring_has_an_example_and_every_public_member_a_docstring():
+    assert [path for path, thing in things() if ">>>" not in (inspect.getdoc(thing) or "")] == []
+    bare = [
+        f"{path}.{name}"
+        for path, thing in things()
+        if inspect.isclass(thing) and "." not in path
+        for name, member in inspect.getmembers(thing)
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)) and not inspect.getdoc(member)
+    ]
+    assert bare == []

@@ -23,7 +23,7 @@ from burkholder.checker import LONGEST, Poly, Rejected, digest, fields, metered,
 from burkholder.limited import SPENT, Rules
 
 STILL, LATTICE = "burkholder still 1", "burkholder lattice 1"
-DEGREE, STATES, BITS = 24, 1_500_000, 96
+DEGREE, STATES, BITS, MULTIPLIED = 24, 1_500_000, 96, 60_000_000  # the last: numbers of 64 bits multiplied, for the worth of all states
 
 
 def refuted(data: Any) -> str:
@@ -83,6 +83,8 @@ def _still(data: Any) -> str:
     rest = [(weights[n], p) for n, p in (*r.steps.items(), *((m, p) for m, ps in r.peaks.items() for p in ps))]
     if len(degrees) != 1 or any(sum(j * scale[n] for n, j in m) != k for k, p in rest for m in p):
         raise Rejected("V, the steps and what maxima are taken of do not scale alike")
+    if max(degrees) > DEGREE:
+        raise Rejected(f"V is of degree {DEGREE} at most")
     variance = growth**2 - 1
     chance = variance / jump**2 if jump > 0 and growth > 1 else Fraction(2)
     if chance >= 1:
@@ -123,6 +125,9 @@ def _lattice(data: Any) -> str:
     unit = lcm(*(c.denominator for c in scaled.values()))
     if unit.bit_length() > 4096:
         raise Rejected("the numbers of the lattice are too long")
+    longest = max(abs(c).bit_length() for pair in whole.values() for c in pair) + rounds.bit_length()
+    if rounds * (ups + 1) * sum(1 + sum(k for _, k in m) * (1 + longest // 64) for m in target) > MULTIPLIED:
+        raise Rejected("too much work: fewer states, terms or powers, or shorter steps")
     terms = [(int(c * unit) << BITS, [(whole[n], k) for n, k in m]) for m, c in scaled.items()]
     chance = down / (up + down)
     on, out, of = chance.numerator, chance.denominator - chance.numerator, chance.denominator

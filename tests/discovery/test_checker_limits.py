@@ -12,6 +12,7 @@ import pytest
 from burkholder.checker import Rejected, conditions, digest, parse, rational, read, statement, verify
 from burkholder.discovery import Problem, problem, suggest
 from burkholder.errors import BadInput
+from burkholder.refuter import refuted
 
 SIX = "+".join(f"x{i}" for i in range(6))
 DECOUPLED = {"martingale": "dyadic", "target": "x**4 - C*y**4", "statistic": {"x": "e1*d", "y": "e2*d"}}
@@ -109,3 +110,25 @@ def test_the_statement_is_made_from_the_problem(stated: dict[str, Any], words: s
     ends = {"smooth": "for all x and h", "orthogonal": "up to a fixed time"}.get(stated["martingale"], "finitely many rounds")
     assert ends in statement(stated)  # E Σ e*d ≤ 0 is false of a sum without end that stops at 1
     assert "C" in statement(stated) or stated["martingale"] == "orthogonal"
+
+
+LIMITED = {
+    "martingale": "limited", "target": "x**24 - C*y**24", "statistic": {"x": "a", "y": "w"}, "variance": "w", "within": [], "peak": {},
+    "below": "1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"format": "burkholder lattice 1", "up": "1", "down": "1", "rounds": 20_000, "ups": 70},
+        {"format": "burkholder lattice 1", "up": "9" * 60 + "/7", "down": "1", "rounds": 1_200, "ups": 1_200},
+        {"format": "burkholder still 1", "weights": {"x": 1, "y": 2}, "jump": "9" * 3000, "growth": "9" * 2000 + "/" + "7" * 1999},
+    ],
+)
+def test_lower_ends_that_would_take_too_long_are_refused_soon(entries: dict[str, Any]) -> None:
+    made = {"name": "n", "problem": LIMITED, "constant": "2", "digest": "", **entries}
+    began = thread_time()
+    with pytest.raises(Rejected):
+        refuted(made | {"digest": digest(made)})
+    assert thread_time() - began < PATIENCE

@@ -280,3 +280,27 @@ def test_comparisons_refuse_what_they_cannot_use() -> None:
     ):  # fmt: skip
         with pytest.raises(BadInput):
             bk.compare(losses_a, losses_b, **more)
+
+
+@pytest.mark.parametrize("kind", [bk.Confidence, bk.Betting])
+@pytest.mark.parametrize(
+    "ends", [(-1e308, 1e308), (0.0, 1.7e308), (0.0, 5e-324), (0.0, 1e-310), (1.0, 1.0), (0.0, math.nan), (-math.inf, 0.0)]
+)
+def test_ranges_whose_places_are_no_numbers_are_refused(kind, ends) -> None:
+    with pytest.raises(BadInput, match="low, high"):
+        kind(*ends)
+    assert kind(np.float32(0.0), np.int64(2)).interval() == (0.0, 2.0)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+def test_the_ball_has_the_scale_of_its_vectors(scale: float) -> None:
+    """Squares of such radii would be 0, or no numbers."""
+    plain, scaled = (bk.VectorConfidence(radius, 2) for radius in (1.0, scale))
+    for t in range(50):
+        vector = np.array([math.cos(t), math.sin(t)]) * 0.99
+        plain.update(vector)
+        scaled.update(vector * scale)
+    assert scaled.ball()[1] == pytest.approx(plain.ball()[1] * scale, rel=1e-9)
+    for radius in (0.0, 1e-200, 1e200, math.inf, True):
+        with pytest.raises(BadInput, match="radius"):
+            bk.VectorConfidence(radius, 2)

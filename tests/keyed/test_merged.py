@@ -76,3 +76,49 @@ def test_completions_merge_go_on_and_are_saved(tmp_path: Path) -> None:
     assert merged.rounds == 90 and merged.cumulative_loss == again.cumulative_loss > 0.0
     certificate = merged.certificate()
     assert certificate.others[0].name == "cost of merging" and certificate.others[1].value <= certificate.others[0].value
+
+
+def chosen(n: int, seed: int) -> tuple[list[tuple[str, int]], list[int]]:
+    rng = np.random.default_rng(seed)
+    return [(f"u{rng.integers(3)}", int(rng.integers(2))) for _ in range(n)], rng.integers(0, 2, n).tolist()
+
+
+def log_loss(said: Any, labels: list[int]) -> float:
+    return float(np.logaddexp(0.0, -np.array(said) * (2.0 * np.array(labels) - 1.0)).sum())
+
+
+def test_yes_and_no_mean_the_same_to_merged_completions_as_to_each() -> None:
+    """The loss of odds has labels ±1, the ratings are 0 and 1."""
+    shards = [bk.MatrixCompletion(0, 1, loss="logistic") for _ in range(2)]
+    total = sum(log_loss(one.run(*chosen(20, k)).predictions, chosen(20, k)[1]) for k, one in enumerate(shards))
+    merged = bk.merge(*shards)
+    pairs, labels = chosen(30, 5)
+    total += log_loss(merged.run(pairs[:20], labels[:20]).predictions, labels[:20])
+    tickets = [merged.play(pair) for pair in pairs[20:]]
+    total += log_loss([ticket.prediction for ticket in tickets], labels[20:])
+    for ticket, label in zip(tickets, labels[20:]):
+        merged.reveal(ticket, label)
+    assert merged.cumulative_loss == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_completion_a_key(loss: str, pooled: bool) -> None:
+    """Helped by all keys or not, one by one, in blocks and late: what was lost is what the predictions lost."""
+    keyed = bk.Keyed(bk.MatrixCompletion(0, 1, loss=loss), key="shop", pooled=pooled)
+    pairs, labels = chosen(30, 7)
+    rows = [("north" if t % 3 else "south", pair) for t, pair in enumerate(pairs)]
+    said = []
+    for row, label in zip(rows[:10], labels[:10]):
+        said.append(keyed.predict(row))
+        keyed.update(row, label)
+    said += list(keyed.learn_many(rows[10:20], labels[10:20]))
+    tickets = [keyed.play(row) for row in rows[20:]]
+    for ticket, label in zip(tickets, labels[20:]):
+        said.append(ticket.prediction)
+        keyed.reveal(ticket, label)
+    wanted = log_loss(said, labels) if loss == "logistic" else float(np.square(np.array(said) - labels).sum())
+    assert keyed.certificate().cumulative_loss == pytest.approx(wanted, rel=1e-12)
+    for key in ("north", "south"):
+        certificate = keyed.certificate(key)
+        assert certificate.realised() <= certificate.corrected() <= certificate.bound()

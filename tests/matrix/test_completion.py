@@ -161,9 +161,30 @@ def test_unknown_ids_answer_with_the_bias():
     users, items, y = ratings(rounds=200)
     learner.run(users, items, y)
     assert learner.predict("nobody", 10**6) == pytest.approx(np.mean(y), abs=0.5)
-    # 7 and "7" are different ids
-    learner.update("zed", "7", 5)
-    assert learner.columns == len(set(items)) + 1
+
+
+@pytest.mark.parametrize("first, other", [(7, "7"), ("7", 7), ("-3", -3)])
+def test_a_number_and_its_digits_are_not_taken_for_two_ids(first, other):
+    """Whoever learned from a file and asks with numbers (or the other way round) is told, and nothing changes."""
+    learner = MatrixCompletion(1, 5)
+    learner.update(first, first, 5)
+    before = learner.state_dict()
+    for asked in (
+        lambda: learner.predict(other, first),
+        lambda: learner.predict(first, other),
+        lambda: learner.update(other, "x", 4),
+        lambda: learner.play(first, other),
+        lambda: learner.predict_many([("x", first), (other, first)]),
+        lambda: learner.run(["a", "b"], [first, other], [1, 2]),
+        lambda: MatrixCompletion(1, 5).run([first, other], ["a", "b"], [1, 2]),
+        lambda: learner.top(other),
+    ):
+        with pytest.raises(BadInput, match="keep to one kind"):
+            asked()
+    assert str(learner.state_dict()) == str(before)
+    assert learner.spelled_pairs([other], [other]) == ([first], [first])
+    learner.update("07", "007", 3)  # other digits are other ids
+    assert learner.rows == 2
 
 
 def test_top_matches_predict_and_leaves_out_what_was_rated():

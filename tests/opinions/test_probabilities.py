@@ -211,7 +211,7 @@ def test_spoiled_states_are_refused() -> None:
                 continue  # everybody may have been asleep
             with pytest.raises(BadInput):
                 bk.Probabilities.from_state(header, spoiled)
-    for key, value in (("outcomes", [0, 1]), ("names", ["0"]), ("loss", "hinge"), ("version", 2), ("outcomes", [0, 0, 1])):
+    for key, value in (("outcomes", [0, 1]), ("names", ["0"]), ("loss", "hinge"), ("version", 1), ("outcomes", [0, 0, 1])):
         with pytest.raises(BadInput):
             bk.Probabilities.from_state({**header, key: value}, arrays)
 
@@ -224,3 +224,43 @@ def test_experts_met_late_have_played_the_mixture_before() -> None:
     learner.reveal(ticket.id, 0)
     assert learner.names == ("a", "b") and learner._book.awake[pools.COUNT :].tolist() == [3.0, 1.0]
     assert learner.certificate().rounds == 3 and learner._book.totals[books.LATE] == 1.0
+
+
+@each_loss
+@pytest.mark.parametrize("odds", [False, True])
+def test_experts_are_judged_by_what_they_said(loss: str, odds: bool) -> None:
+    """Sums a little off 1, zeros and ones, decimal odds: the regret to the numbers as they were given, in sixty digits."""
+    rng = np.random.default_rng(5)
+    learner = bk.Probabilities(loss, odds=odds, outcomes=range(3))
+    given, shown, labels = [], [], []
+    for t in range(60):
+        p = rng.dirichlet([0.3] * 3, size=2)
+        p[0] = np.eye(3)[t % 3] if t % 2 else p[0] * (1.0 + 9e-7)
+        p = np.round(1.0 / np.clip(p, 0.01, 0.95), 2) if odds else p
+        labels.append(int(t % 3 if t % 4 else rng.integers(3)))
+        row = {"a": p[0].tolist(), "b": p[1].tolist()}
+        said = learner.predict(row)
+        learner.update(row, labels[-1])
+        given.append(p)
+        shown.append([said[k] for k in range(3)])
+    certificate = learner.certificate()
+    with mpmath.workdps(60):
+
+        def cost(p: list[Any], y: int) -> Any:
+            if loss == "brier":
+                return sum((v - (k == y)) ** 2 for k, v in enumerate(p))
+            return -mpmath.log(max(p[y], mpmath.mpf(1e-9)))
+
+        def meant(p: Any) -> list[Any]:
+            numbers = [1 / mpmath.mpf(float(v)) if odds else mpmath.mpf(float(v)) for v in p]
+            return [v / sum(numbers) for v in numbers] if odds else numbers
+
+        paid = sum(cost([mpmath.mpf(v) for v in p], y) for p, y in zip(shown, labels))
+        for j, name in enumerate("ab"):
+            regret = paid - sum(cost(meant(p[j]), y) for p, y in zip(given, labels))
+            assert regret <= certificate.realised(name) <= certificate.corrected(name) <= certificate.bound(name)
+        even = [[(x + z) / 2 for x, z in zip(meant(p[0]), meant(p[1]))] for p in given]
+        assert paid - sum(cost(p, y) for p, y in zip(even, labels)) <= certificate.realised({"a": 0.5, "b": 0.5})
+        steps = [min(cost(meant(p[j]), y) for j in (0, 1)) for p, y in zip(given[:5], labels[:5])]
+        best = sum(steps) + sum(cost(meant(p[0]), y) for p, y in zip(given[5:], labels[5:]))
+        assert paid - best <= certificate.promise.tracking(5, 60.0)

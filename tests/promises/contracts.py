@@ -18,6 +18,7 @@ from exact import REFERENCE, inner, loss_of
 
 import burkholder as bk
 from burkholder import losses
+from burkholder.opinions.rows import FLOOR
 
 N = 20
 OPTIONS = {"pinball": {"quantile": 0.8}, "huber": {"threshold": 0.7}, "epsilon-insensitive": {"epsilon": 0.3}}
@@ -85,7 +86,8 @@ def linear(name: str, loss_name: str) -> Contract:
         worst = Fraction(-(10**400))
         for w in (np.zeros(3), *(0.999 * function.comparators(rng, 3, 3))):
             found = total(rounds, lambda r: loss_of(loss, r.shown, r.y) - loss_of(loss, inner(w, r.x), r.y) - REFERENCE)  # noqa: B023
-            worst = max(worst, found)
+            if function.comparator_norm != "‖w‖₂" or np.linalg.norm(w) <= (certificate.comparators.radius or np.inf):
+                worst = max(worst, found)  # of the headline's class
             yield {"w": w}, found
         yield {}, worst
 
@@ -169,18 +171,24 @@ def levels() -> Contract:
     return Contract("QuantileExperts", partial(bk.Experts, quantiles=LEVELS), stream, regrets, (copy.deepcopy,))
 
 
+def people(p: np.ndarray) -> list[float]:
+    """Made to sum to 1 where rounding them left it."""
+    return (p if abs(p.sum() - 1.0) < 1e-6 else p + (1.0 - p.sum()) * np.eye(len(p))[p.argmax()]).tolist()
+
+
 def opinions(loss: str) -> Contract:
-    """Probabilities that are exact: sixty-fourths."""
+    """Probabilities as people give them: sums a little off, zeros and ones; those below the floor count as it under the log loss."""
 
     def cost(p: Any, y: int) -> Fraction:
         if loss == "brier":
             return sum(((Fraction(float(v)) - (k == y)) ** 2 for k, v in enumerate(p)), Fraction(0))
-        value = -mpmath.log(mpmath.mpf(float(p[y])))
+        value = -mpmath.log(mpmath.mpf(max(float(p[y]), FLOOR)))
         return Fraction(int(mpmath.nint(value * mpmath.mpf(10) ** 75)), 10**75)
 
     def stream(number: int) -> Stream:
         rng = np.random.default_rng(number)
-        x = [{k: ((1 + rng.multinomial(61, rng.dirichlet([0.2] * 3))) / 64.0).tolist() for k in "ab"} for _ in range(N)]
+        ways = (lambda p: p, lambda p: p * (1.0 + 9e-7 * rng.uniform(-1, 1)), lambda p: np.eye(3)[p.argmax()], lambda p: np.round(p, 2))
+        x = [{k: people(ways[rng.integers(4)](rng.dirichlet([0.2] * 3))) for k in "ab"} for _ in range(N)]
         weight = rng.choice([0.0, 0.3, 1.0, 3.7], N)
         if number % 2:
             weight[3] = 1e17

@@ -13,7 +13,7 @@ import pytest
 from scipy import optimize, sparse
 
 from burkholder import losses
-from burkholder.cli.session import Session
+from burkholder.cli.session import Asked, Session
 from burkholder.cli.telling import result
 from burkholder.report import Recorder, baselines, charts
 
@@ -36,17 +36,7 @@ def _session(
     )
     recorder = Recorder(str(folder / "report.html"))
     session = Session(
-        data=str(data),
-        name=str(data),
-        reading={"intercept": True},
-        loss=loss,
-        learner=learner,
-        options=list(options),
-        radius=None,
-        passes=1,
-        predictions=None,
-        quiet=True,
-        recorder=recorder,
+        data=str(data), name=str(data), reading={"intercept": True}, asked=Asked(loss, learner, options), quiet=True, recorder=recorder
     )
     session.run()
     recorder.write(session, result(session))
@@ -119,18 +109,7 @@ def test_report_changes_nothing(tmp_path: Path) -> None:
     from burkholder.storage import pack
 
     watched, _ = _session(tmp_path)
-    plain = Session(
-        data=watched.data,
-        name="x",
-        reading={"intercept": True},
-        loss=None,
-        learner="adagrad",
-        options=["radius=3"],
-        radius=None,
-        passes=1,
-        predictions=None,
-        quiet=True,
-    )
+    plain = Session(data=watched.data, name="x", reading={"intercept": True}, asked=Asked(None, "adagrad", ["radius=3"]), quiet=True)
     plain.run()
     assert pack(plain.learner) == pack(watched.learner)
 
@@ -190,3 +169,34 @@ def test_best_linear_is_near_the_best(name: str, box: float | None, ball: float 
 def test_ticks_cover(low: float, high: float) -> None:
     for ticks in (charts.nice_ticks(low, high), charts.wide_ticks(low, high)):
         assert ticks == sorted(ticks) and ticks[0] <= low + 1e-12 and ticks[-1] >= high - 1e-9 * abs(high) and len(ticks) <= 30
+
+
+def test_a_regret_is_drawn_only_to_the_comparators_the_certificate_speaks_of(tmp_path: Path) -> None:
+    """Auto's comparators are not those of the solver: a line of regret to others could lie above the realised one."""
+    session, text = _session(tmp_path, "auto", ())
+    lines = _curves(text, "certificate")
+    assert set(lines) == {item.name for item in session.learner.certificate().guarantees if "regret" in item.name}
+    assert "may be none of them" in text and "regret had" not in text and "best linear in hindsight" in _curves(text, "loss")
+
+
+def test_a_class_nobody_has_is_no_row_of_the_confusion(tmp_path: Path) -> None:
+    data, page = tmp_path / "kinds.csv", tmp_path / "kinds.html"
+    data.write_text("a,kind\n" + "".join(f"{k % 3},{'xyz'[k % 3]}\n" for k in range(60)))
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    done = CliRunner().invoke(app, ["learn", str(data), "--target", "kind", "--report", str(page), "--quiet"])
+    assert done.exit_code == 0, done.output
+    text = page.read_text()
+    assert re.findall(r">was (\w+)<", text) == ["x", "y", "z"] and "said nothing yet" in text
+
+
+@pytest.mark.parametrize("rows", [5, 40, 3000])
+def test_the_coverage_lately_is_a_curve_however_short_the_run(rows: int) -> None:
+    from burkholder.report.bands import WINDOW, lately
+
+    hits = np.arange(rows) % 3 > 0
+    window, at, share = lately(hits)
+    assert window <= min(WINDOW, rows / 2) and len(at) == len(share) >= rows / 2
+    assert share[-1] == pytest.approx(hits[-window:].mean()) and at[-1] == rows

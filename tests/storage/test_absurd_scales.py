@@ -58,3 +58,29 @@ def test_auto(loss: str, scale: float) -> None:
     learner = bk.Auto(loss)
     labels = (0, 1, 1, 0) if loss == "logistic" else (0.0, scale, -scale, 1.0)
     taken(learner, *(([scale, 1.0, -scale * t], y) for t, y in enumerate(labels)))
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-150, 1e17])
+@pytest.mark.parametrize("effort", ["light", "default"])
+def test_auto_of_every_weight(effort: str, weight: float) -> None:
+    """Weights so small that the differences of losses have no rate, until one comes that has."""
+    learner = bk.Auto("absolute", effort=effort)
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(90, 2)), rng.normal(size=90)
+    learner.run(X, y, np.full(90, weight))
+    kept(learner)
+    learner.update(X[0], 0.5)
+    kept(learner)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_forecasts_that_outgrow_the_first_of_them(method: str) -> None:
+    learner = bk.Experts("absolute", method=method, **({"rate": 0.5} if method == "ewa" else {}))
+    taken(learner, *(({"a": 0.0, "b": 1e-160 * t}, 1e-160) for t in range(4)), ({"a": -1e74, "b": 1e74}, 0.0), ({"a": 1.0, "b": 2.0}, 1.5))
+
+
+@pytest.mark.parametrize("strategy", ["sign-flip", "tangent"])
+@pytest.mark.parametrize("scale", [1e-320, 1e-207, 1e-100, 1e29, 1e74])
+def test_matrices(strategy: str, scale: float) -> None:
+    learner = bk.MatrixLearner(3, 2, radius=1.0, strategy=strategy)
+    taken(learner, ((0, 1, scale), 0.5), ((1, 1, -scale), 0.25), ((0, 1, 1.0), 0.5), ((2, 0, scale), -1.0))

@@ -25,6 +25,7 @@ from burkholder.machine.vectors import all8, least, load8, most, store, total8, 
 
 SHARE = 0.3
 FLOOR = 0.1
+NARROWEST = 1e-290  # a spread of losses below it is none: its η would be no number
 STEP = 0.95  # η is lowered when it is due to fall by a twentieth: any falling η has the bound
 
 
@@ -65,7 +66,7 @@ def absorb(plan, loss, state, work, yhat, y, weight):
         loss_of[k] = lost - losing
         lowest, highest = min(lowest, loss_of[k]), max(highest, loss_of[k])
     scalars[RANGE] = max(scalars[RANGE], highest - lowest)
-    if scalars[RANGE] == 0.0:  # so far every lane lost the same, and the weights are the prior at any rate
+    if scalars[RANGE] < NARROWEST:  # so far every lane lost the same, and the weights are the prior at any rate
         return
     if scalars[ETA] == 0.0:
         scalars[ETA] = rate(plan, state)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from burkholder.auto.aggregate import NARROWEST
 from burkholder.auto.plan import MIX_LOG, Plan
 from burkholder.auto.state import aligned
 from burkholder.learning.rounding import UNIT as U
@@ -133,7 +134,7 @@ def rate(plan, forest, node):
     if plan.mixing == MIX_LOG:
         return 1.0
     scale = max(forest.nodes[node, GAP], FLOOR * forest.nodes[node, RANGE])
-    return LN2 / scale if scale > 0.0 else 0.0
+    return LN2 / scale if scale > NARROWEST else 0.0
 
 
 @inlined
@@ -300,4 +301,5 @@ def costs(plan: Plan, forest: Forest, k: int, rounds: float) -> np.ndarray:
     nodes = forest.nodes[k :: len(forest.used)][: int(forest.used[k])]
     inner = nodes[nodes[:, CHILD] > 0.0]
     share = np.full(len(inner), LN2) if plan.mixing == MIX_LOG else np.maximum(inner[:, GAP], FLOOR * inner[:, RANGE])
-    return more(1.0, rounds) * np.sort(share + inner[:, GAP] + 16.0 * rounds * rounds * U * inner[:, RANGE])[::-1]
+    moved = np.where(inner[:, RANGE] > NARROWEST, 16.0 * rounds * U, 1.0) * rounds * inner[:, RANGE]  # too narrow to choose: all of it
+    return more(1.0, rounds) * np.sort(share + inner[:, GAP] + moved)[::-1]

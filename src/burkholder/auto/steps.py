@@ -14,6 +14,7 @@ from burkholder.machine.elementary import coarse_exp, coarse_log2
 from burkholder.machine.vectors import all8, fused, least, most, where_positive
 
 FLAT = 1e-6  # least curvature of the logistic loss: a saturated prediction still shrinks its variance
+HEAVIEST = 1e9
 LN2 = 0.6931471805599453
 
 
@@ -41,7 +42,9 @@ def implicit_logistic(m, reach):
 @inlined
 def step(kind, p, reach, s, y, weight, residual, quantile):
     """(g, c/(1+cX)) of eight lanes; `s` is σ(−yp) for a logistic step, `residual` the typical |residual|, the noise
-    scale of a quantile step."""
+    scale of a quantile step. A weight above HEAVIEST counts as it: 1 + cX is a sum of numbers of the same size then, however much
+    of a variance has cancelled."""
+    weight = min(weight, HEAVIEST)
     one, w, label = all8(1.0), all8(weight), all8(y)
     if kind == LOGISTIC:
         m = label * p

@@ -126,12 +126,8 @@ def learned(
     save: Path | None,
     report: Path | None,
     details: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
-    """`burkholder learn … --intervals`: around a forecast of our own."""
-    from burkholder.cli.console import emit, say
-
+) -> tuple[dict[str, Any], str]:
+    """`burkholder learn … --intervals`: around a forecast of our own. What is told of it, for programs and for people."""
     if learner != "auto" or passes != 1:
         raise BadInput("intervals", coverage, "intervals are learned in one pass around Auto's forecast: leave out --learner and --passes")
     for key, value in {**refused, "positive": reading["positive"], "intercept": reading["intercept"]}.items():
@@ -140,8 +136,4 @@ def learned(
     if data is None:
         raise BadInput("data", None, "the shipped stream has classes for targets: give a file with numbers")
     reading = {key: value for key, value in reading.items() if key not in ("positive", "intercept")}
-    result, text = banded(data, data, None, coverage, reading, predictions, save, report, details)
-    if not quiet:
-        say(text)
-    if json:
-        emit(result)
+    return banded(data, data, None, coverage, reading, predictions, save, report, details)

@@ -10,6 +10,7 @@ from typing import Any
 
 from burkholder.cli.options import parsed
 from burkholder.cli.predictions import Predictions
+from burkholder.cli.session import Asked
 from burkholder.errors import BadInput, printable
 from burkholder.keyed import Keyed
 from burkholder.learning.factory import named_learner
@@ -55,19 +56,13 @@ def learned(
     key: str,
     reading: dict[str, Any],
     refused: dict[str, Any],
-    learner: str,
-    loss: str | None,
-    options: list[str],
+    asked: Asked,
     predictions: Path | None,
     save: Path | None,
     load: Path | None,
     details: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
-    """The whole command."""
-    from burkholder.cli.console import emit, say
-
+) -> tuple[dict[str, Any], str]:
+    """The whole command. What is told of it, for programs and for people."""
     if data is None:
         raise BadInput("data", None, "give a table with a column of keys")
     intercept = reading["intercept"]
@@ -75,14 +70,14 @@ def learned(
         if value:
             raise BadInput(f"--{name}", value, "it is not for keys: leave it out, or leave out --key")
     reading = {name: value for name, value in reading.items() if name not in ("intercept", "positive", "bits")}
-    keyed, before, table = _begun(key, learner, loss, options, intercept, load)
+    keyed, before, table = _begun(key, asked, intercept, load)
     began, reader = time.perf_counter(), opened(data, key, reading, table)
     rows = with_keys(reader, key)
     written = Predictions(None if predictions is None else str(predictions))
     with written:
         while block := list(islice(rows, BLOCK)):
             if keyed is None:
-                keyed = _fresh(key, learner, "logistic" if _classes([y for _, y, _ in block]) else "squared", options, intercept)
+                keyed = _fresh(key, asked, "logistic" if _classes([y for _, y, _ in block]) else "squared", intercept)
             said = keyed.learn_many([x for x, _, _ in block], [y for _, y, _ in block], [weight for _, _, weight in block])
             if written.path is not None:
                 written.write(list(map(repr, said.tolist())))
@@ -94,22 +89,17 @@ def learned(
         table = Reading.of(reader)
         store(keyed, str(save), {"run": {"table": None if table is None else table.to_dict()}})
     found = _result(data, keyed, before, seconds)
-    if not quiet:
-        say(_text(found, keyed, details))
-    if json:
-        emit(found)
+    return found, _text(found, keyed, details)
 
 
-def _begun(
-    key: str, learner: str, loss: str | None, options: list[str], intercept: bool | None, load: Path | None
-) -> tuple[Any, int, Reading | None]:
+def _begun(key: str, asked: Asked, intercept: bool | None, load: Path | None) -> tuple[Any, int, Reading | None]:
     """(the learner, or None where the loss is still to be found out; rounds it had before; how its table was read)."""
     if load is not None:
         keyed, extra = load_with_extra(str(load))
         if not isinstance(keyed, Keyed) or keyed.key != key:
             raise BadInput("load", str(load), f"it holds no learner of keys called {key!r}")
         return keyed, keyed.rounds, table_of(extra)
-    return (None if loss is None else _fresh(key, learner, loss, options, intercept)), 0, None
+    return (None if asked.loss is None else _fresh(key, asked, asked.loss, intercept)), 0, None
 
 
 def table_of(extra: dict[str, Any]) -> Reading | None:
@@ -118,13 +108,13 @@ def table_of(extra: dict[str, Any]) -> Reading | None:
     return None if words is None else Reading.from_dict(words)
 
 
-def _fresh(key: str, learner: str, loss: str, options: list[str], intercept: bool | None) -> Keyed:
+def _fresh(key: str, asked: Asked, loss: str, intercept: bool | None) -> Keyed:
     """A light Auto for every key unless something else is asked for."""
-    given = parsed(options)
+    given = parsed(list(asked.options))
     pooled = bool(given.pop("pooled", True))
-    if learner == "auto":
+    if asked.learner == "auto":
         given = {"effort": "light", **given}
-    return Keyed(named_learner(learner, loss, given, intercept is not False), key=key, pooled=pooled)
+    return Keyed(named_learner(asked.learner, loss, given, intercept is not False), key=key, pooled=pooled)
 
 
 def _classes(labels: list[Any]) -> bool:

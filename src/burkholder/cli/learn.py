@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-ROWS, COLUMNS, OUTPUT = "Rows", "Columns of a table", "Output"
+ROWS, COLUMNS = "Rows", "Columns of a table"
 
 
 def learn(
@@ -72,7 +72,7 @@ def learn(
 ) -> None:
     """Learn from a stream: predict each row before learning it, and certify the regret."""
     from burkholder.cli.console import emit, say
-    from burkholder.cli.session import Session, shipped
+    from burkholder.cli.session import Asked, Session, shipped
 
     reading: dict[str, Any] = {
         "format": format,
@@ -94,15 +94,20 @@ def learn(
 
         refused = {"loss": loss, "option": option, "load": load, "checkpoint-every": checkpoint_every, "radius": radius}
         refused |= {"multiclass": multiclass, "class-weight": class_weight, "proba": proba, "key": key}
-        learned(data, intervals, reading, refused, learner, passes, predictions, save, report, details, json, quiet)
-        return
+        found, text = learned(data, intervals, reading, refused, learner, passes, predictions, save, report, details)
 
-    if key is not None:
+    elif key is not None:
         from burkholder.cli.keyed import learned as learned_by_key
 
         others: dict[str, object] = {"multiclass": multiclass, "class-weight": class_weight, "proba": proba, "passes": passes > 1}
         others |= {"checkpoint-every": checkpoint_every, "report": report, "radius": radius}
-        learned_by_key(data, key, reading, others, learner, loss, option or [], predictions, save, load, details, json, quiet)
+        asked = Asked(loss, learner, option or ())
+        found, text = learned_by_key(data, key, reading, others, asked, predictions, save, load, details)
+    if intervals is not None or key is not None:
+        if not quiet:
+            say(text)
+        if json:
+            emit(found)
         return
 
     from burkholder.cli.telling import result, summary
@@ -124,17 +129,12 @@ def learn(
         data=shipped() if data is None else data,
         name="electricity (shipped)" if data is None else data,
         reading=reading,
-        loss=loss,
-        learner=learner,
-        options=option or [],
+        asked=Asked(loss, learner, option or (), multiclass, class_weight, proba),
         radius=radius,
         passes=passes,
         predictions=None if predictions is None else str(predictions),
         quiet=quiet,
         recorder=recorder,
-        multiclass=multiclass,
-        class_weight=class_weight,
-        proba=proba,
         checkpoints=Checkpoints(None if load is None else str(load), None if save is None else str(save), checkpoint_every),
     )
     session.run()

@@ -169,5 +169,5 @@ def _pairs(learner: Any, data: str, answers: Answers) -> int:
     from burkholder.matrix.ratings import read_pairs
 
     for block in _blocks(iter(zip(*read_pairs(data)))):
-        answers.write({"prediction": learner.predict_many(block)})
+        answers.write({"prediction": learner.predict_many(learner.spelled_pairs(*zip(*block)))})
     return 0

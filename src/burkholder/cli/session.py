@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,17 @@ def shipped() -> str:
     return str(files("burkholder") / "data" / "elec.csv.gz")
 
 
+class Asked(NamedTuple):
+    """What is to be learned, as it was asked for."""
+
+    loss: str | None = None  # None: told by the target
+    learner: str = "auto"
+    options: Sequence[str] = ()
+    multiclass: bool = False
+    class_weight: str | None = None
+    proba: bool = False
+
+
 class Session:
     """Reads, learns, counts. `complete` is False until the last row of the last pass was learned."""
 
@@ -36,34 +48,29 @@ class Session:
         data: str,
         name: str,
         reading: dict[str, Any],
-        loss: str | None,
-        learner: str,
-        options: list[str],
-        radius: float | None,
-        passes: int,
-        predictions: str | None,
-        quiet: bool,
+        asked: Asked,
+        radius: float | None = None,
+        passes: int = 1,
+        predictions: str | None = None,
+        quiet: bool = False,
         checkpoints: Any = None,
         recorder: Any = None,
-        multiclass: bool = False,
-        class_weight: str | None = None,
-        proba: bool = False,
     ) -> None:
         if passes > 1 and data == "-":
             raise BadInput("passes", passes, "standard input can be read once only; give a file")
         if radius is not None and not 0.0 < radius < float("inf"):
             raise BadInput("radius", radius, "give a positive finite number")
         self.data, self.name, self.reading = data, name, reading
-        self.learner_name, self.radius, self.passes = learner, radius, passes
+        self.learner_name, self.radius, self.passes = asked.learner, radius, passes
         self.quiet, self.predictions = quiet, Predictions(predictions)
-        self.options = parsed(options)
+        self.options = parsed(list(asked.options))
         self.checkpoints, self.recorder = checkpoints or Checkpoints(), recorder
-        self.multiclass, self.class_weight, self.proba = multiclass, class_weight, proba
+        self.multiclass, self.class_weight, self.proba = asked.multiclass, asked.class_weight, asked.proba
         self.task: Any = None
         self.loss: Any = None
         self.learner: Any = None
-        if loss is not None:
-            self._choose(loss)
+        if asked.loss is not None:
+            self._choose(asked.loss)
         self.complete = False
         self.interrupts = Interrupts()
         self.passes_done = self.bad_lines = self.unlabelled = self.features = 0

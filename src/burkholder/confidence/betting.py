@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.confidence.sequence import checked_alpha
+from burkholder.confidence.sequence import checked_alpha, checked_range
 from burkholder.errors import BadInput
 from burkholder.learning.rounding import UNIT
 from burkholder.machine.compiling import compiled
@@ -41,11 +41,10 @@ class Betting:
     """
 
     def __init__(self, low: float = 0.0, high: float = 1.0, alpha: float = 0.05, *, grid: int = 1000) -> None:
-        if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in (low, high)) or not low < high:
-            raise BadInput("low, high", (low, high), "give finite numbers, low < high")
+        low, high = checked_range(low, high)
         if isinstance(grid, bool) or not isinstance(grid, int) or grid < 2:
             raise BadInput("grid", grid, "give a whole number ≥ 2")
-        self.low, self.high, self.alpha, self.grid = float(low), float(high), checked_alpha(alpha), grid
+        self.low, self.high, self.alpha, self.grid = low, high, checked_alpha(alpha), grid
         self.moments = np.zeros(3)
         self.logs = np.zeros((3, grid))  # log wealth of each strategy: Kelly's stake, the stake upwards, the stake downwards
         self.ends = np.array([0, grid - 1], np.int64)  # the first and the last cell alive

@@ -35,6 +35,7 @@ class Comparison(Sequence):
 
     @property
     def rounds(self) -> int:
+        """How many rounds were compared."""
         return len(self.mean)
 
     @property

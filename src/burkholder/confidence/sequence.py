@@ -15,6 +15,7 @@ from burkholder.learning.rounding import UNIT
 COUNT, SUM, SUM_REST, GUESS, GUESS_REST = 0, 1, 2, 3, 4  # rows of the state, in units of the range
 UP, DOWN = 5, 5 + wealth.ATOMS  # where the logarithms of the bets begin, on more than the guesses and on less
 SLOTS = 5 + 2 * wealth.ATOMS
+LARGEST = 1e150  # of the ends of a range; its inverse is the least distance between them
 BLOCK = 512  # rounds of a run whose states are kept at once
 
 
@@ -22,9 +23,9 @@ class Confidence:
     """The mean of values in [low, high]: an interval that contains it at every moment at once with probability 1 − alpha.
 
     The mean is that of the values' expectations, each given the past: values may depend on each other, and their expectations may
-    change. With constant=True they do not change, and an interval never grows again. `streams` may be a shape: as many means
-    at once, each with its own error alpha. The state is a hundred numbers a stream,
-    however many values come.
+    change. With constant=True they do not change, and an interval never grows again; where its low end is above its high one, none
+    is left: they did change, or the error happened. `streams` may be a shape: as many means at once, each with its own error
+    alpha. The state is a hundred numbers a stream, however many values come.
 
     >>> confidence = Confidence(low=0, high=1, alpha=0.05)
     >>> for value in [0.0, 1.0, 1.0, 0.0] * 250:
@@ -37,9 +38,8 @@ class Confidence:
     def __init__(
         self, low: float = 0.0, high: float = 1.0, alpha: float = 0.05, *, streams: int | tuple[int, ...] = (), constant: bool = False
     ) -> None:
-        if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in (low, high)) or not low < high:
-            raise BadInput("low, high", (low, high), "give finite numbers, low < high")
-        self.low, self.high, self.alpha, self.constant = float(low), float(high), checked_alpha(alpha), bool(constant)
+        self.low, self.high = checked_range(low, high)
+        self.alpha, self.constant = checked_alpha(alpha), bool(constant)
         try:
             self.state = np.zeros((SLOTS, *((streams,) if isinstance(streams, int) else tuple(streams))))
         except (TypeError, ValueError):
@@ -200,6 +200,18 @@ class Sequence:
         if path is not None:
             figure.savefig(path, dpi=130)
         return figure
+
+
+def checked_range(low: Any, high: Any) -> tuple[float, float]:
+    """Ends between which places are numbers: their distance neither overflows nor is lost among the smallest doubles."""
+    if not all(isinstance(end, (int, float, np.integer, np.floating)) and math.isfinite(end) for end in (low, high)) or not low < high:
+        raise BadInput("low, high", (low, high), "give finite numbers, low < high")
+    low, high = float(low), float(high)
+    if not max(abs(low), abs(high)) <= LARGEST or not high - low >= 1.0 / LARGEST:
+        raise BadInput(
+            "low, high", (low, high), f"give ends of at most {LARGEST:g}, and at least {1.0 / LARGEST:g} apart: rescale the values"
+        )
+    return low, high
 
 
 def checked_alpha(alpha: Any) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from burkholder import geometries
-from burkholder.confidence.sequence import checked_alpha
+from burkholder.confidence.sequence import LARGEST, checked_alpha
 from burkholder.errors import BadInput
 from burkholder.learning.rounding import UNIT
 
@@ -38,8 +38,8 @@ class VectorConfidence:
     ) -> None:
         if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
             raise BadInput("dimension", dimension, "give a whole number ≥ 1")
-        if not (isinstance(radius, (int, float)) and 0.0 < radius < math.inf):
-            raise BadInput("radius", radius, "give a positive number")
+        if isinstance(radius, bool) or not (isinstance(radius, (int, float)) and 1.0 / LARGEST <= radius <= LARGEST):
+            raise BadInput("radius", radius, f"give a number from {1.0 / LARGEST:g} to {LARGEST:g}")
         if isinstance(suited, bool) or not isinstance(suited, int) or suited < 1:
             raise BadInput("suited", suited, "give a whole number ≥ 1")
         self.geometry = geometries.get(geometry)
@@ -49,7 +49,7 @@ class VectorConfidence:
         self.centre = np.zeros(dimension) if centre is None else np.array(centre, float)
         if self.centre.shape != (dimension,) or not np.isfinite(self.centre).all():
             raise BadInput("centre", centre, f"give {dimension} finite numbers")
-        self.start = suited * (2.0 * self.radius) ** 2
+        self.suited = suited
         self.rounds, self.total = 0, np.zeros(dimension)
 
     def update(self, vector: Any) -> None:
@@ -70,8 +70,8 @@ class VectorConfidence:
         if not self.rounds:
             return self.centre.copy(), self.radius
         beta = float(self.geometry.smoothness)
-        d = self.start + self.rounds * (2.0 * self.radius) ** 2
-        reach = math.sqrt(2.0 * beta * d * (0.5 * math.log(d / self.start) - math.log(self.alpha)))
+        d = self.suited + self.rounds  # D and v over (2·radius)²
+        reach = 2.0 * self.radius * math.sqrt(2.0 * beta * d * (0.5 * math.log(d / self.suited) - math.log(self.alpha)))
         longest = float(self.geometry.longest_side) * len(self.total)
         rounding = 4.0 * (self.rounds + 8) * UNIT * longest * (self.radius + float(np.abs(self.centre).max()))
         return self.centre + self.total / self.rounds, reach / self.rounds * (1.0 + 1e-12) + rounding

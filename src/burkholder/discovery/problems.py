@@ -90,6 +90,7 @@ class Problem:
 
     @property
     def state(self) -> tuple[str, ...]:
+        """The variables U is a polynomial of."""
         if self.martingale == "smooth":
             return ()
         if self.martingale == "logarithmic":

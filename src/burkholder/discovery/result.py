@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProofCertificate:
-    """An exact proof as plain data; `verify` re-checks it, `save` writes it for `burkholder check`."""
+    """An exact proof as plain data; `verify` re-checks it, `save` writes it for `burkholder check`.
+
+    >>> import burkholder as bk
+    >>> proof = bk.discover("smoothness-4").certificate
+    >>> proof.constant, proof.verify()[:26]
+    (Fraction(3, 1), 'proved in exact arithmetic')
+    """
 
     data: Mapping[str, Any]
 
     @property
     def constant(self) -> Fraction:
+        """The constant proved, exact."""
         return Fraction(self.data["constant"])
 
     def verify(self) -> str:
@@ -81,7 +88,13 @@ def _evaluated(polynomial: Poly, at: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of `discover`: `exact` is proved, `constant` its floating value, `known` the sharp one."""
+    """The outcome of `discover`: `exact` is proved, `constant` its floating value, `known` the sharp one.
+
+    >>> import burkholder as bk
+    >>> found = bk.discover("smoothness-4")
+    >>> found.exact, found.sharp
+    (Fraction(3, 1), True)
+    """
 
     problem: Problem
     exact: Fraction
@@ -91,14 +104,17 @@ class Found:
 
     @property
     def name(self) -> str:
+        """The problem's name."""
         return self.problem.name
 
     @property
     def constant(self) -> float:
+        """The constant proved, as a float."""
         return float(self.exact)
 
     @property
     def known(self) -> float | None:
+        """The sharp constant, where it is known."""
         return None if self.problem.known is None else float(self.problem.known)
 
     @property
@@ -128,6 +144,7 @@ class Found:
         return as_function(self, **options)
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {
             "name": self.name,
             "statement": self.statement,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,11 @@ import numpy as np
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.experts import beside, regret, stream
+from burkholder.experts.curvature import Curved
 from burkholder.experts.dispatch import RULES, turned
 from burkholder.experts.promises import Nothing
 from burkholder.learning.certificate import Assumption, Certificate, Comparators, Guarantee
-from burkholder.learning.rounding import above
+from burkholder.learning.rounding import UNIT, above
 
 SWITCHES = 10  # of the sequences in a certificate's own lines
 
@@ -31,6 +34,8 @@ class ExpertsCertificate(Certificate):
     promise: Any = field(default_factory=Nothing)
     hidden: float = 0.0  # what rounding may hide of any regret besides
     slopes: Any = None  # what affine combinations are judged by
+    curved: Curved | None = None  # what the loss gives back at one comparator
+    ways: tuple[regret.Slopes, ...] = ()  # the same as `slopes` of the experts made, which are last in `names`
 
     def _over_names(self, w: Any) -> np.ndarray:
         full = np.zeros(len(self.names))
@@ -68,23 +73,83 @@ class ExpertsCertificate(Certificate):
     def _realised(self, whom: np.ndarray | None) -> float:
         if whom is None:
             return regret.worst(self.gains if self.alone is None else self.alone, self.met)
-        single = self.alone is not None and np.count_nonzero(whom) == 1
-        return regret.weighted(whom, self.alone if single else self.gains)  # type: ignore[arg-type]
+        if self.alone is not None and np.count_nonzero(whom) == 1:
+            return regret.weighted(whom, self.alone)
+        return above(regret.weighted(whom, self.gains), -self._back(whom))
+
+    def _back(self, whom: np.ndarray | None) -> float:
+        """What curvature gives back at one mixture; the worst of all is not known well enough to be given anything."""
+        return 0.0 if whom is None else self._given(whom / math.fsum(whom))
+
+    def _given(self, w: np.ndarray, constant: float = 0.0, rest: float = 0.0) -> float:
+        return 0.0 if self.curved is None else self.curved.back(w, constant, rest)
 
     def _competes(self, whom: np.ndarray | None) -> bool:
         return self.alone is None or whom is None or np.count_nonzero(whom) == 1
 
     def _corrected(self, whom: np.ndarray | None) -> float:
-        return self.promise.corrected(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+        return self._least(self.promise.corrected, self._nearly_corrected, whom)
 
     def _promised(self, whom: np.ndarray | None) -> float:
-        return self.promise.promised(None if whom is None else whom / whom.sum()) if self._competes(whom) else math.inf
+        return self._least(self.promise.promised, self._nearly_promised, whom)
+
+    def _least(self, promise: Callable[[Any], float], made: tuple[float, ...], whom: np.ndarray | None) -> float:
+        """The promise at once, or by way of an expert made from the user's: what is promised to it, plus what it lost to w itself."""
+        if not self._competes(whom):
+            return math.inf
+        if whom is None:
+            return min([promise(None), *(above(one, self._farthest(way)) for one, way in zip(made, self.ways))])
+        back = 0.0 if self.alone is not None else self._back(whom)
+        straight = above(promise(whom / whom.sum()), -back)
+        return min([straight, *(self._beyond(i, one, whom) for i, one in enumerate(made))])
+
+    def _farthest(self, way: regret.Slopes) -> float:
+        """What an expert made lost to the worst of all, not below what it lost to any mixture, however that was rounded."""
+        lost = way.high[:-2]
+        return above(regret.worst(lost, self.met), 16.0 * UNIT * float(np.max(np.abs(lost[self.met]), initial=0.0)))
+
+    def _beyond(self, i: int, made: float, whom: np.ndarray) -> float:
+        """`made`, what is promised to the expert i made, plus what that lost to the mixture."""
+        apart = whom / math.fsum(whom) - self._only(i)
+        return above(made, regret.weighted(whom, self.ways[i].high[:-2]), -self._given(apart))
+
+    def _only(self, i: int) -> np.ndarray:
+        """All weight on the expert i made."""
+        return np.eye(1, len(self.names), len(self.names) - len(self.ways) + i)[0]
+
+    def _nearly(self, promise: Callable[[Any], float]) -> tuple[float, ...]:
+        """What is promised to every expert made."""
+        each = [self._only(i) for i in range(len(self.ways))]
+        return tuple(above(promise(w), -self._back(w)) for w in each)
+
+    @cached_property
+    def _nearly_promised(self) -> tuple[float, ...]:
+        return self._nearly(self.promise.promised)
+
+    @cached_property
+    def _nearly_corrected(self) -> tuple[float, ...]:
+        return self._nearly(self.promise.corrected)
 
     def affine(self, w: Any, constant: float = 0.0) -> float:
         """What this stream proves of the regret to Σw_jx_j + constant, for any numbers w_j: they need not be positive, nor sum to 1.
 
         An expert asleep is taken to play ŷ, as everywhere.
         """
+        full, shift, rest = self._combination(w, constant)
+        return 0.0 if self.slopes is None else above(regret.affine(full, shift, self.slopes), -self._given(full, shift, rest))
+
+    def affine_bound(self, w: Any, constant: float = 0.0) -> float:
+        """What is promised of the same regret, by way of an expert made from the user's: what is promised to that, plus what it lost."""
+        full, shift, rest = self._combination(w, constant)
+        if self.slopes is None or not self.valid:
+            return 0.0 if self.slopes is None else math.inf
+        found = [math.inf]
+        for i, (made, way) in enumerate(zip(self._nearly_promised, self.ways)):
+            found.append(above(made, regret.affine(full, shift, way), -self._given(full - self._only(i), shift, rest)))
+        return max(min(found), self.affine(w, constant))
+
+    def _combination(self, w: Any, constant: Any) -> tuple[np.ndarray, float, float]:
+        """Any finite w and constant, and what the w lack of 1."""
         full = self._over_names(w)
         try:
             shift = float(constant)
@@ -92,7 +157,10 @@ class ExpertsCertificate(Certificate):
             shift = math.nan
         if not (np.isfinite(full).all() and math.isfinite(shift)):
             raise BadInput("w" if math.isfinite(shift) else "constant", w if math.isfinite(shift) else constant, "give finite numbers")
-        return 0.0 if self.slopes is None else regret.affine(full, shift, self.slopes)
+        try:
+            return full, shift, float(1 - sum(map(Fraction, full.tolist())))
+        except OverflowError:
+            return full, shift, math.inf
 
     def per_expert(self) -> dict[str, float]:
         """`bound` against each expert alone."""
@@ -128,6 +196,8 @@ def certify(parts: Any, loss: Any, names: tuple[str, ...], limit: float) -> Expe
         promise=rule.promise(turned(state, first), gains if alone is None else alone) if names else Nothing(),
         hidden=regret.slack(loss, totals),
         slopes=regret.slopes(tally, loss, first) if names else None,
+        curved=Curved(tally.apart.copy(), 0.5 * loss.curvature(math.inf), first, totals[stream.ROUNDS]) if len(tally.apart) else None,
+        ways=regret.ways(tally, loss, first) if names and mixtures else (),
     )
     if not names:
         return certificate
@@ -184,7 +254,7 @@ def _others(certificate: ExpertsCertificate, paid: np.ndarray, more: beside.Besi
     shift = float(more.seen[beside.ERRORS] / more.seen[beside.SCORED]) if more.seen[beside.SCORED] else 0.0
     awake = certificate.met[:users]
     mean = awake / max(int(awake.sum()), 1)
-    moved = max(certificate.affine(mean, shift), certificate.affine(mean, -shift))
+    moved = max(regret.affine(np.append(mean, np.zeros(len(certificate.names) - users)), c, certificate.slopes) for c in (shift, -shift))
     whom = Comparators("the mean of the experts plus any constant", "size", shift)
     shown = moved if math.isfinite(moved) else None
     lines.append(Guarantee("realised to a shifted mean", "to the mean of all experts met, moved by any constant", shown, True, whom))

@@ -109,7 +109,7 @@ class Experts(OnlineLearner):
         self.lanes = options.truth("lanes", lanes)
         self.names: tuple[str, ...] = ()
         self._beside = beside.start(self.outside, self.lanes, 1.0 if limit else 2.0)  # squared errors follow means: cut later
-        self._tally = stream.start(self._first)
+        self._tally = stream.start(self._first, self.loss.curvature(math.inf) > 0.0)
         self._state = rule.start(self._first, limit, **self.settings)
 
     # --- the rounds ------------------------------------------------------------------------------------------
@@ -128,9 +128,7 @@ class Experts(OnlineLearner):
         if not fresh:
             return self._parts
         columns = self._first + len(names)
-        state, tally = grown(self._state, columns), grown(self._tally, columns)
-        places = [stream.LOSS, stream.LOSS_CARRY, stream.LOSS_SIZE]  # asleep so far: it played ŷ
-        tally.paid[:, columns - fresh :] = tally.totals[places][:, None]
+        state, tally = grown(self._state, columns), stream.grown_with(self._tally, columns)
         more = grown(self._beside, beside.FIXED + min(len(names), beside.WIDE)) if self.lanes else self._beside
         return Parts(state, tally, more)
 
@@ -240,7 +238,7 @@ class Experts(OnlineLearner):
             LOOPS.answer(*self._parts, self._limits[0], given.forecasts[part], wide, predictions, stop - start)
             for t in range(start, min(stop, len(kept.used))):
                 kept.used[t] = LOOPS.pulls(self._state, self._beside, given.forecasts[t])
-            block = stream.block_of(wide, predictions, given.y[part], given.weight[part])
+            block = stream.block_of(wide, predictions, given.y[part], given.weight[part], self._first)
             for t in range(start, stop):
                 cost = stream.costs(self.loss, self._first, wide[t - start], float(predictions[t - start]), float(given.y[t]))
                 kept.losses[t] = cost.own

@@ -23,6 +23,7 @@ from burkholder.experts.promises import Polynomial
 from burkholder.machine.compiling import register_jitable
 
 UNIT, LARGEST, GROWTH = 0, 1, 2
+LEAST = 1e-290  # of squares, in units: below it they have vanished
 VANISHED = 1e-9  # more than 2R_j·r_j and R_j² are, in units, where squares of R_j vanish
 
 
@@ -66,7 +67,7 @@ def update(state: MLPoly, x: np.ndarray, yhat: float, delta: float, own: float, 
         state.regret[j] *= shrink
         state.square[j] *= shrink * shrink
         rate = before if state.regret[j] > 0.0 else largest + r[j] * r[j]
-        if rate + state.square[j] == 0.0:
+        if rate + state.square[j] < LEAST:
             # the unit rose so far that all squares before it vanished, and with them every R_j but for 1e-145 of a unit: as if it were 0
             rate = largest + r[j] * r[j]
             state.totals[GROWTH] += VANISHED

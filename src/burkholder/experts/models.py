@@ -169,6 +169,7 @@ class ModelExperts(OnlineLearner):
 
     @property
     def loss(self) -> Any:
+        """The loss the models are mixed for."""
         return self.experts.loss
 
     def forecasts(self, x: Any) -> dict[str, float]:

@@ -18,7 +18,9 @@ most K, the number of rates × shares that ever moved. Where rate k never clippe
 ½η_k²V_j and at most η_k²V_j, V_j = Σδ̃²(ŷ−x_j)²; where it did, the gain cut short is paid for, so that there is a bound on every
 stream. The last term is 0 when L is known and kept, and at most M·(1 + log₂(M/L₁))·max|ŷ−x_j|, M = max_t|δ_t|, else: every |δ| > 2L_t
 doubles the limit, the others
-telescope. Squint has the same over rates never deleted; exponential weights have one rate, c = 0 and Hoeffding's lemma.
+telescope. A promise may also go by way of an expert i made from the others (`certificate.py`): Reg(w) is the regret to i plus what i lost
+to w, at most Σδ_i(x_i−⟨w,x⟩) with slopes taken at x_i, a sum in which ŷ does not occur. Squint has the same over rates never deleted;
+exponential weights have one rate, c = 0 and Hoeffding's lemma.
 """
 
 from __future__ import annotations

@@ -66,10 +66,19 @@ class Slopes(NamedTuple):
 
 def slopes(tally: stream.Tally, loss: Any, first: int) -> Slopes:
     """The sums that a linear statement about ŷ, the experts (the user's first) and a constant is made of."""
-    gain = np.roll(tally.gain, -first, axis=1)
-    sums = np.concatenate([gain[stream.SUM] + gain[stream.CARRY], tally.slope[stream.SUM] + tally.slope[stream.CARRY]])
-    sizes = np.concatenate([gain[stream.SIZE], tally.slope[stream.SIZE]])
-    rounds, hidden = tally.totals[stream.ROUNDS], slack(loss, tally.totals)
+    return _between(tally.gain, tally.slope, tally.totals[stream.ROUNDS], slack(loss, tally.totals), first)
+
+
+def ways(tally: stream.Tally, loss: Any, first: int) -> tuple[Slopes, ...]:
+    """The same about every expert made from the user's in place of ŷ: Σcδ_i(x_i−x_j), Σcδ_i and Σcδ_ix_i."""
+    rounds, hidden = tally.totals[stream.ROUNDS], 2.0 * slack(loss, tally.totals)  # |x_i−x_j| ≤ 2·max|ŷ−x_j|
+    return tuple(_between(gain, slope[:, :2], rounds, hidden, first) for gain, slope in zip(tally.way, tally.way_slope))
+
+
+def _between(gain: np.ndarray, slope: np.ndarray, rounds: float, hidden: float, first: int) -> Slopes:
+    turned = np.roll(gain, -first, axis=1)
+    sums = np.concatenate([turned[stream.SUM] + turned[stream.CARRY], slope[stream.SUM] + slope[stream.CARRY]])
+    sizes = np.concatenate([turned[stream.SIZE], slope[stream.SIZE]])
     return Slopes(-_enlarged(-sums, sizes, rounds, hidden), _enlarged(sums, sizes, rounds, hidden))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.experts import beside, scale, stream
+from burkholder.experts import beside, curvature, scale, stream
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT, PER_PAIR
 from burkholder.experts.ewa import EWA
@@ -36,7 +36,7 @@ from burkholder.learning.schema import (
 )
 
 _BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
-VERSION = 4  # of what `Experts.state_dict` writes
+VERSION = 6  # of what `Experts.state_dict` writes
 
 
 def _texts(value: Any) -> bool:
@@ -72,7 +72,7 @@ _POSITIVE = {
 _TOTALS = (
     stream.ROUNDS, stream.STEEPEST, stream.TOO_STEEP, stream.SILENT, stream.LOSS_SIZE, stream.WEIGHT, stream.LATE, stream.WIDEST,
 )  # fmt: skip
-_SUMS = np.array([-schema.LARGEST, -schema.LARGEST, 0.0])  # a sum, its correction, and the sum of sizes
+_SUMS = np.array([-schema.SUMMED, -schema.SUMMED, 0.0])  # a sum, its correction, and the sum of sizes
 
 
 def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
@@ -81,10 +81,11 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
     first, named = beside.width(more), len(header["names"])
     columns = first + named
     booked = described(tally, columns)
-    low, high = np.full(tally.totals.size, -schema.LARGEST), np.full(tally.totals.size, schema.LARGEST)
+    low, high = np.full(tally.totals.size, -schema.SUMMED), np.full(tally.totals.size, schema.SUMMED)
     low[list(_TOTALS)], high[stream.ROUNDS] = 0.0, schema.COUNTED
     booked["totals"] = like(tally.totals, low=low, high=high)
-    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope")}
+    booked |= {name: booked[name]._replace(low=_SUMS[:, None]) for name in ("paid", "gain", "slope", "way", "way_slope")}
+    booked["apart"] = like(curvature.start(columns, len(tally.apart) > 0), low=-schema.SUMMED, high=schema.SUMMED)
     aside = described(more, beside.FIXED + min(named, beside.WIDE) if header["lanes"] else 0)
     aside["outside"] = steady(more.outside)
     parts = {"state": described(state, columns), "tally": booked, "beside": aside}
@@ -94,6 +95,7 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
         (
             *((f"state.{wrong}", _within(holds)) for wrong, holds in rules(state)),
             ("tally.totals: rounds that are not whole", lambda a: float(a["tally.totals"][stream.ROUNDS]).is_integer()),
+            ("tally.apart: squares below 0", lambda a: all((np.diag(square) >= 0.0).all() for square in a["tally.apart"])),
             ("beside.seen: labels that no stream has", lambda a: _seen(a["beside.seen"], a["tally.totals"])),
         ),
     ).check({key: array for key, array in arrays.items() if key not in plays})
@@ -128,8 +130,10 @@ def described(state: Any, columns: int) -> dict[str, Array]:
         if isinstance(array, np.ndarray):
             shape = (*array.shape[:-1], columns) if name in PER_EXPERT[type(state)] else array.shape
             shape = (*array.shape[:-2], columns, columns) if name in PER_PAIR.get(type(state), ()) else shape
-            low = {"low": 0.0} if name in _POSITIVE.get(type(state), ()) else {}
-            found[name] = like(array, shape=shape, **low)
+            found[name] = like(array, shape=shape)
+            if array.dtype.kind == "f":
+                least = 0.0 if name in _POSITIVE.get(type(state), ()) else -schema.SUMMED
+                found[name] = found[name]._replace(low=least, high=schema.SUMMED)
     if isinstance(state, EWA):
         found["ranges"] = found["ranges"]._replace(high=np.inf)  # the squares of what fits need not fit: nothing is promised then
     if isinstance(state, HuberRoot):
@@ -179,6 +183,8 @@ def _slopes(scales: np.ndarray, known: bool) -> bool:
 
 def _polynomial(arrays: Any) -> bool:
     unit, largest, growth = arrays["totals"][[UNIT, LARGEST, GROWTH]]
+    if largest > 1.0 or max(np.abs(arrays["regret"]).max(initial=0.0), arrays["square"].max(initial=0.0)) > schema.COUNTED:
+        return False  # in units no regret of a round is above 1
     return bool(largest > 0.0 and unit > 0.0) or not (arrays["regret"].any() or arrays["square"].any() or growth > 0.0)
 
 

@@ -19,6 +19,8 @@ from burkholder.experts.promises import Tilted
 from burkholder.experts.scale import FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, THETA, centre, next_limit, offset, rate, spread
 from burkholder.machine.compiling import register_jitable
 
+FARTHEST = 1e140  # of z: its square is a number, and no rate is alive that it could move
+
 
 @register_jitable
 def log_weight(state: Squint, k: int, j: int) -> float:
@@ -81,7 +83,7 @@ def update(state: Squint, x: np.ndarray, yhat: float, delta: float, own: float, 
             continue
         state.clipped[j] += (delta - seen) * (yhat - x[j])
         if moves:
-            z = (seen / limit) * offset(state, h, yhat, x[j])
+            z = min(max((seen / limit) * offset(state, h, yhat, x[j]), -FARTHEST), FARTHEST)
             state.gained[j] += z
             state.variance[j] += z * z
     if not state.known:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.experts import beside as lanes
+from burkholder.experts import curvature
 from burkholder.experts.beside import Beside
-from burkholder.experts.dispatch import PER_EXPERT, predict_among, update, update_together, weights
+from burkholder.experts.dispatch import PER_EXPERT, grown, predict_among, update, update_together, weights
 from burkholder.experts.scale import centre
 from burkholder.learning.rounding import add
 from burkholder.losses.dispatch import derivative, value
@@ -34,9 +35,12 @@ class Tally(NamedTuple):
     awake: np.ndarray  # (experts,): rounds awake
     gain: np.ndarray  # (3, experts): Σδ(ŷ−x_j), the linearised regret
     slope: np.ndarray  # (3, 2): Σδ and Σδŷ, for affine combinations
+    apart: np.ndarray  # (1, m, m) for a curved loss, see `curvature`
+    way: np.ndarray  # (made, 3, experts): Σδ_i(x_i−x_j), δ_i the slope at x_i, of every expert i made from the user's
+    way_slope: np.ndarray  # (made, 3, 3): Σδ_i, Σδ_ix_i and Σδ_i(x_i−ŷ)
 
 
-PER_EXPERT[Tally] = ("paid", "awake", "gain")
+PER_EXPERT[Tally] = ("paid", "awake", "gain", "way")
 
 
 class Round(NamedTuple):
@@ -50,17 +54,28 @@ class Round(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """δ, ℓ(ŷ), ℓ(x̄) and ℓ of every entry of the widened row (NaN where asleep), without the weight."""
+    """δ, ℓ(ŷ), ℓ(x̄), ℓ of every entry of the widened row (NaN where asleep) and δ at those made, without the weight."""
 
     delta: float
     own: float
     average: float
     paid: np.ndarray
+    slopes: np.ndarray
 
 
-def start(columns: int = 0) -> Tally:
-    """The tally of no round, over so many experts."""
-    return Tally(np.zeros(13), np.zeros((3, columns)), np.zeros(columns), np.zeros((3, columns)), np.zeros((3, 2)))
+def start(columns: int = 0, curved: bool = False) -> Tally:
+    """The tally of no round, over so many experts, all of them made."""
+    sums, ways = np.zeros((3, columns)), np.zeros((columns, 3, columns))
+    apart = curvature.start(columns, curved)
+    return Tally(np.zeros(13), sums, np.zeros(columns), sums.copy(), np.zeros((3, 2)), apart, ways, np.zeros((columns, 3, 3)))
+
+
+def grown_with(tally: Tally, columns: int) -> Tally:
+    """The tally with room for more experts, who were asleep so far: they played ŷ."""
+    known, tally = tally.awake.size, grown(tally, columns)
+    tally.paid[:, known:] = tally.totals[[LOSS, LOSS_CARRY, LOSS_SIZE]][:, None]
+    tally.way[:, :, known:] = tally.way_slope[:, :, 2:]
+    return tally._replace(apart=curvature.grown(tally.apart, columns))
 
 
 @register_jitable
@@ -81,7 +96,10 @@ def costs(loss: Any, first: int, full: np.ndarray, yhat: float, y: float) -> Cos
         if not math.isnan(full[j]):
             paid[j] = value(loss, full[j], y)
     average = math.nan if math.isnan(mean) else value(loss, mean, y)
-    return Costs(derivative(loss, yhat, y), value(loss, yhat, y), average, paid)
+    delta, slopes = derivative(loss, yhat, y), np.empty(first)
+    for i in range(first):
+        slopes[i] = delta if math.isnan(full[i]) else derivative(loss, full[i], y)
+    return Costs(delta, value(loss, yhat, y), average, paid, slopes)
 
 
 @register_jitable
@@ -106,6 +124,21 @@ def learn(state: Any, tally: Tally, beside: Beside, lipschitz: float, round: Rou
 
 
 @register_jitable
+def book_ways(tally: Tally, full: np.ndarray, yhat: float, weight: float, slopes: np.ndarray) -> None:
+    """What every expert made lost to all others, by its own slopes; who is asleep plays ŷ."""
+    for i in range(slopes.size):
+        own, slope = yhat if math.isnan(full[i]) else full[i], weight * slopes[i]
+        sums, ends = tally.way[i], tally.way_slope[i]
+        for j in range(full.size):
+            term = slope * (own - (yhat if math.isnan(full[j]) else full[j]))
+            add(sums[:, j], SUM, CARRY, term)
+            sums[SIZE, j] += abs(term)
+        for k, term in enumerate((slope, slope * own, slope * (own - yhat))):
+            add(ends[:, k], SUM, CARRY, term)
+            ends[SIZE, k] += abs(term)
+
+
+@register_jitable
 def book(tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
     """The round in the tally and in what stands beside the user's experts."""
     full, totals, weight = round.x, tally.totals, round.weight
@@ -126,6 +159,8 @@ def book(tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Cos
     for i, term in enumerate((delta, delta * round.yhat)):
         add(tally.slope[:, i], SUM, CARRY, term)
         tally.slope[SIZE, i] += abs(term)
+    curvature.book(tally.apart, full, round.yhat, weight)
+    book_ways(tally, full, round.yhat, weight, cost.slopes)
     add(totals, LOSS, LOSS_CARRY, own)
     totals[LOSS_SIZE] += abs(own)
     add(totals, WEIGHT, WEIGHT_CARRY, weight)
@@ -181,7 +216,11 @@ register_jitable(answer)
 
 def pulls(state: Any, beside: Beside, x: np.ndarray) -> np.ndarray:
     """The weights that play x, user's experts first, those beside them last."""
-    return np.roll(weights(state, lanes.widen(beside, x)), -lanes.width(beside))
+    found, first = weights(state, lanes.widen(beside, x)), lanes.width(beside)
+    out = np.empty(found.size)
+    for j in range(found.size):
+        out[j] = found[(j + first) % found.size]
+    return out
 
 
 class Seen(NamedTuple):
@@ -258,13 +297,14 @@ class Block(NamedTuple):
     own: np.ndarray
     average: np.ndarray
     paid: np.ndarray
+    slopes: np.ndarray
 
 
-def block_of(x: np.ndarray, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Block:
+def block_of(x: np.ndarray, yhat: np.ndarray, y: np.ndarray, weight: np.ndarray, made: int) -> Block:
     """A block whose costs are not known yet."""
     rows = yhat.size
     counted = weight if weight.size else np.ones(rows)
-    return Block(x, yhat, y, counted, np.empty(rows), np.empty(rows), np.empty(rows), np.empty(x.shape))
+    return Block(x, yhat, y, counted, np.empty(rows), np.empty(rows), np.empty(rows), np.empty(x.shape), np.empty((rows, made)))
 
 
 register_jitable(block_of)
@@ -274,6 +314,7 @@ def cost_of(block: Block, i: int, cost: Costs) -> bool:
     """Enter what row i costs; False where it would leave the floats."""
     block.delta[i], block.own[i], block.average[i] = cost.delta, cost.own, cost.average
     keep(cost.paid, block.paid[i])
+    keep(cost.slopes, block.slopes[i])
     return fits(Round(block.x[i], block.yhat[i], block.y[i], block.weight[i], i), cost)
 
 
@@ -287,7 +328,7 @@ def absorb(state: Any, tally: Tally, beside: Beside, lipschitz: float, block: Bl
     at_once = update_together(state, block.x, block.yhat, weight * block.delta, weight * block.own, paid)
     for i in range(weight.size):
         round = Round(block.x[i], block.yhat[i], block.y[i], weight[i], 0 if at_once else i)
-        book(tally, beside, lipschitz, round, Costs(block.delta[i], block.own[i], block.average[i], block.paid[i]))
+        book(tally, beside, lipschitz, round, Costs(block.delta[i], block.own[i], block.average[i], block.paid[i], block.slopes[i]))
 
 
 register_jitable(absorb)
@@ -301,8 +342,8 @@ def sweep(state: Any, tally: Tally, beside: Beside, loss: Any, limits: tuple[flo
         wide, predictions = kept.wide[start:stop], kept.predictions[start:stop]
         answer(state, tally, beside, limits[0], given.forecasts[start:stop], wide, predictions, stop - start)
         for t in range(start, min(stop, kept.used.shape[0])):
-            kept.used[t] = pulls(state, beside, given.forecasts[t])
-        block = block_of(wide, predictions, given.y[start:stop], given.weight[start:stop])
+            keep(pulls(state, beside, given.forecasts[t]), kept.used[t])
+        block = block_of(wide, predictions, given.y[start:stop], given.weight[start:stop], lanes.width(beside))
         for t in range(start, stop):
             cost = costs(loss, lanes.width(beside), wide[t - start], predictions[t - start], given.y[t])
             kept.losses[t] = cost.own

@@ -126,6 +126,7 @@ class Linear(BurkholderFunction):
 
     @property
     def dimension(self) -> int | None:  # type: ignore[override]
+        """How many features it takes; None: any number."""
         return self.geometry.dimension
 
     @property

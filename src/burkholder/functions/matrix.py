@@ -193,6 +193,7 @@ class MatrixPrediction(BurkholderFunction):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
+        """Rows times columns."""
         return self.shape[0] * self.shape[1]
 
     comparator_space = "⟨W, X⟩"

@@ -15,7 +15,13 @@ import numpy as np
 
 @runtime_checkable
 class Geometry(Protocol):
-    """What a norm must offer."""
+    """What a norm must offer.
+
+    >>> from burkholder import geometries
+    >>> l3: Geometry = geometries.get("l3")
+    >>> l3.smoothness, float(l3.norm(np.array([1.0, 2.0, 0.0]))) ** 3
+    (2.0, 9.0)
+    """
 
     @property
     def smoothness(self) -> float: ...

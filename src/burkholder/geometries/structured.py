@@ -16,6 +16,9 @@ class Mahalanobis:
     """√(xᵀQx) for a positive definite Q: an inner-product norm, smoothness 1, dual √(wᵀQ⁻¹w).
 
     Coordinates beyond the matrix are measured as they are (Q goes on as the identity).
+
+    >>> float(Mahalanobis(np.diag([4.0, 1.0])).size(np.array([1.0, 0.0])))
+    2.0
     """
 
     matrix: np.ndarray
@@ -72,6 +75,9 @@ class Group:
     along h is at most Σ_j c_j[(p−q)·ṅ_j² + (q−1)Σ_i w_i h_i²], and ṅ_j² ≤ Σ_i w_i h_i² ≤ ‖h_j‖_q², Σ_j c_j‖h_j‖_q² ≤ ‖h‖².
     `groups` lists the indices of each group; together they name every coordinate once. Coordinates beyond them are
     groups of their own.
+
+    >>> float(Group(((0, 1), (2,)), p=2.0, q=2.0).norm(np.array([3.0, 4.0, 12.0])))
+    13.0
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -120,7 +126,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Schatten:
-    """The l_p norm of the singular values of a matrix, fed as its flattened entries: smoothness p − 1."""
+    """The l_p norm of the singular values of a matrix, fed as its flattened entries: smoothness p − 1.
+
+    >>> float(Schatten((2, 2)).norm(np.array([3.0, 0.0, 0.0, 4.0])))
+    5.0
+    """
 
     shape: tuple[int, int]
     p: float = 2.0

@@ -14,7 +14,11 @@ from burkholder.records import record
 
 @record
 class Coordinates(NamedTuple):
-    """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate."""
+    """Every coordinate has its own scalar potential; comparators are measured coordinate by coordinate.
+
+    >>> Coordinates().dual_name, Coordinates().longest_side
+    ('|w_i|', 1.0)
+    """
 
     @property
     def dual_name(self) -> str:
@@ -35,7 +39,11 @@ class Coordinates(NamedTuple):
 
 @record
 class Euclidean(NamedTuple):
-    """l_2, its own dual, smoothness 1."""
+    """l_2, its own dual, smoothness 1.
+
+    >>> Euclidean().dual_name, float(Euclidean().dual(np.array([3.0, 4.0])))
+    ('‖w‖₂', 5.0)
+    """
 
     @property
     def dual_name(self) -> str:
@@ -68,7 +76,11 @@ class Euclidean(NamedTuple):
 
 @record
 class PNorm(NamedTuple):
-    """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}."""
+    """l_p for p ≥ 2: smoothness p − 1, dual l_{p/(p−1)}.
+
+    >>> PNorm(4.0).smoothness, float(PNorm(4.0).norm(np.array([2.0, 0.0])))
+    (3.0, 2.0)
+    """
 
     p: float = 2.0
 
@@ -103,7 +115,11 @@ class PNorm(NamedTuple):
 
 @record
 class Supremum(NamedTuple):
-    """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞."""
+    """l_∞ features, l_1 comparators: ½‖·‖_p² with p = max(2, 2 ln d) is (p−1)·d^{2/p}-smooth for l_∞.
+
+    >>> Supremum(100).dual_name, float(Supremum(100).dual(np.array([3.0, -4.0])))
+    ('‖w‖₁', 7.0)
+    """
 
     dim: int = 2
 

@@ -60,14 +60,17 @@ class Intervals(Banded):
 
     @property
     def played(self) -> int:
+        """How many numbers a play keeps: the forecast, low and high."""
         return 3
 
     @property
     def aimed(self) -> list[float]:
+        """What the intervals aim at, as it is saved."""
         return [self.coverage]
 
     @staticmethod
     def aim(saved: list[float]) -> float:
+        """The coverage of what was saved."""
         return saved[0]
 
     def _outer(self, quantiles: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -49,14 +49,17 @@ class Quantiles(Banded):
 
     @property
     def played(self) -> int:
+        """How many numbers a play keeps: one a level."""
         return 2 * len(self.levels)
 
     @property
     def aimed(self) -> list[float]:
+        """What the quantiles aim at, as it is saved."""
         return self.levels.tolist()
 
     @staticmethod
     def aim(saved: list[float]) -> tuple[float, ...]:
+        """The levels of what was saved."""
         return tuple(saved)
 
     def _outer(self, quantiles: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ class Late(Team):
                     learner._tickets.waiting = plays
                     raise
                 late = None if self._current(slot, forecasts, shown) else np.array([shown])
-                self.mixer.learn(np.array([slot]), np.array([forecasts]), labels_of(targets), np.array([importance]), late)
+                self.mixer.learn(np.array([slot]), np.array([forecasts]), labels_of(targets, self.mixer.loss), np.array([importance]), late)
             self._tickets.take(id)
             self.shelf.settle(slot)
             self._rounds += 1

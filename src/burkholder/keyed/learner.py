@@ -82,7 +82,7 @@ class Keyed(Late):
     def _targets(self, y: Any, rows: int) -> Any:
         targets = self.prototype._targets(y, rows)
         if self.mixer is not None:
-            self.mixer.check_labels(labels_of(targets))
+            self.mixer.check_labels(labels_of(targets, self.mixer.loss))
         return targets
 
     def _weights(self, weight: Any, rows: int) -> np.ndarray | None:

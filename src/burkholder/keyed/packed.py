@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.keyed.rows import Block, grouped, taken
+from burkholder.keyed.rows import Block, taken
 from burkholder.keyed.shelf import Shelf, taken_labels
 from burkholder.keyed.slabs import Slabs
 from burkholder.keyed.vocabularies import NEW, Vocabularies, copied
+from burkholder.learning.grouping import grouped
 from burkholder.learning.protocol import placed
 
 

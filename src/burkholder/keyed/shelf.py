@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.keyed.rows import Block, grouped, taken
+from burkholder.keyed.rows import Block, taken
+from burkholder.learning.grouping import grouped
 from burkholder.learning.protocol import placed
-from burkholder.merged.mixing import labels_of
+from burkholder.merged.mixing import given
 
 
 class Shelf:
@@ -119,4 +120,4 @@ class Shelf:
 
 def taken_labels(targets: Any, places: np.ndarray) -> Any:
     """Some of the labels, as they were given: a key's own learner reads them again."""
-    return labels_of(targets)[places] if isinstance(targets, np.ndarray) else [targets[place] for place in places.tolist()]
+    return given(targets)[places] if isinstance(targets, np.ndarray) else [targets[place] for place in places.tolist()]

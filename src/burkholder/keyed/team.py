@@ -15,7 +15,7 @@ from burkholder.keyed.rows import Block, Key, appearing, checked, looked_up, tak
 from burkholder.keyed.shelves import shelf_for
 from burkholder.learning.protocol import OnlineLearner
 from burkholder.learning.tickets import MAX_PENDING
-from burkholder.merged.mixing import Mixer, answers_with_a_number, labels_of
+from burkholder.merged.mixing import Mixer, answers_with_a_number, given, labels_of
 
 
 class Team(OnlineLearner):
@@ -133,11 +133,11 @@ class Team(OnlineLearner):
             slots = self._admitted(rows.keys, found)
             said, paid = self.shelf.run(slots, rows, targets, weights)
             if self.help is not None and self.mixer is not None:
-                labels = self.help._targets(targets, rows.rows)  # its own unit of labels may be another
+                labels = self.help._targets(given(targets), rows.rows)  # its own unit of labels may be another
                 told = self.help._run(self.help._table(rows.X), labels, weights).predictions
                 forecasts = np.column_stack([said, told])
                 weight = np.ones(len(slots)) if weights is None else weights
-                said, paid = self.mixer.learn_checked(slots, forecasts, labels_of(targets), weight)
+                said, paid = self.mixer.learn_checked(slots, forecasts, labels_of(targets, self.mixer.loss), weight)
             self._rounds += rows.rows
         except BaseException:
             undo()

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.keyed.rows import grouped, taken
+from burkholder.keyed.rows import taken
+from burkholder.learning.grouping import grouped
 from burkholder.learning.protocol import placed
 from burkholder.learning.rows import Rows, Table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -70,9 +71,8 @@ class Inequality:
                 raise BadInput(argument, text, f"{min(unknown)} is no coordinate of the state")
         if "C" in read(self.left, "left").names() or "C" not in read(self.right, "right").names():
             raise BadInput("right", self.right, "the constant C stands on the right side, and only there")
-        with np.errstate(all="ignore"):
-            ones = dict.fromkeys(self.state, np.float64(1.0))
-            rise = [float(read(self.right, "right").at(C=np.float64(c), **ones)) for c in (0, 1, 3)]
+        self._at_ones("left", self.left)
+        rise = [self._at_ones("right", self.right, c) for c in (0, 1, 3)]
         if not abs((rise[2] - rise[0]) - 3 * (rise[1] - rise[0])) <= 1e-9 * abs(rise[2]) or not rise[1] > rise[0]:
             raise BadInput("right", self.right, "C must appear linearly, and a larger C must make the right side larger")
         if isinstance(self.where, str) or not isinstance(self.where, Sequence):
@@ -96,6 +96,17 @@ class Inequality:
     def peaks(self) -> dict[str, tuple[Poly, ...]]:
         """What each running maximum is the largest of, besides 0: polynomials."""
         return {name: tuple(_tops(formula, self.state[name])) for name, formula in self._maxima().items()}
+
+    def _at_ones(self, argument: str, text: str, constant: float = 0.0) -> float:
+        """A side where every coordinate is 1: a number, or the formula is refused."""
+        try:
+            with np.errstate(all="ignore"):
+                found = float(read(text, argument).at(C=np.float64(constant), **dict.fromkeys(self.state, np.float64(1.0))))
+        except ArithmeticError:
+            found = math.nan
+        if not math.isfinite(found):
+            raise BadInput(argument, text[:80], "where every coordinate is 1 it is no finite number")
+        return found
 
     @property
     def steps(self) -> dict[str, Poly]:
@@ -164,6 +175,7 @@ class Inequality:
         return left if left is not None and left == right else None
 
     def sides(self) -> tuple[Formula, Formula]:
+        """Left and right, parsed."""
         return read(self.left, "left"), read(self.right, "right")
 
     def polynomial(self, name: str = "mine") -> Problem | None:
@@ -196,10 +208,11 @@ class Inequality:
                 within = tuple(map(str, limits))
                 under = "" if below == number(1) else str(below)
                 return Problem(name, KIND, target, written, below=under, variance=variance, within=within, peak=peak)
-        except Rejected:
+        except (Rejected, ValueError):  # or numbers too long to be written down
             return None
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         said = {"state": dict(self.state), "moves": self.moves, "left": self.left, "right": self.right}
         return said | ({"where": list(self.where)} if self.where else {})
 

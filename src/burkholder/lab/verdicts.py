@@ -41,6 +41,7 @@ class Witness:
     arithmetic: str = "float64"
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {"point": dict(self.point), "residual": self.residual, "arithmetic": self.arithmetic}
 
     def __str__(self) -> str:
@@ -73,13 +74,16 @@ class Verdict:
 
     @property
     def refuted(self) -> bool:
+        """Whether a witness was found."""
         return self.status is Status.REFUTED
 
     @property
     def proved(self) -> bool:
+        """Whether exact arithmetic proves it."""
         return self.status is Status.PROVED
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {
             "claim": self.claim,
             "status": self.status.value,
@@ -126,6 +130,7 @@ class Report:
 
     @property
     def refuted(self) -> tuple[Verdict, ...]:
+        """The claims that were refuted."""
         return tuple(verdict for verdict in self.verdicts if verdict.refuted)
 
     @property
@@ -148,6 +153,7 @@ class Report:
         raise KeyError(claim)
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {
             "function": self.name,
             "status": self.status.value,

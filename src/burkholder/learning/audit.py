@@ -86,6 +86,7 @@ class Audit:
 
     @property
     def rounds(self) -> int:
+        """How many rounds were audited."""
         return int(self.ledger[ledger.ROUNDS])
 
     @property

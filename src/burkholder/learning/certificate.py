@@ -35,9 +35,11 @@ class Assumption:
 
     @property
     def held(self) -> bool:
+        """Whether no round violated it."""
         return self.violations == 0
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {
             "name": self.name, "statement": self.statement, "limit": self.limit, "worst": self.worst,
             "violations": self.violations, "held": self.held, "still_holds": self.still_holds,
@@ -62,6 +64,7 @@ class Comparators:
         return f"{self.space} with {self.norm}" if self.norm else self.space
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         return {"space": self.space, "norm": self.norm, "radius": self.radius}
 
 
@@ -80,6 +83,7 @@ class Guarantee:
     comparators: Comparators | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
         whom = None if self.comparators is None else self.comparators.to_dict()
         return {"name": self.name, "statement": self.statement, "value": self.value, "holds": self.holds, "comparators": whom}
 

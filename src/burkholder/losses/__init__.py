@@ -61,22 +61,38 @@ def _number(key: str, number: Any) -> float:
 
 
 def parameters() -> frozenset[str]:
-    """The names of every option that some loss takes."""
+    """The names of every option that some loss takes.
+
+    >>> sorted(parameters())
+    ['epsilon', 'quantile', 'threshold']
+    """
     return frozenset(key for kind in LOSSES.values() for key in inspect.signature(kind).parameters)
 
 
 def name(loss: Any) -> str:
-    """The loss's name as `get` takes it."""
+    """The loss's name as `get` takes it.
+
+    >>> name(Pinball(quantile=0.9))
+    'pinball'
+    """
     return loss.name
 
 
 def is_classification(loss: Any) -> bool:
-    """Whether labels are the two classes ±1."""
+    """Whether labels are the two classes ±1.
+
+    >>> is_classification(Logistic()), is_classification(Absolute())
+    (True, False)
+    """
     return loss.classes
 
 
 def has_minimiser(loss: Any) -> bool:
-    """Whether ℓ(·, y) is least at a finite point; only then may predictions be clipped for free."""
+    """Whether ℓ(·, y) is least at a finite point; only then may predictions be clipped for free.
+
+    >>> has_minimiser(Squared()), has_minimiser(Logistic())
+    (True, False)
+    """
     return loss.minimiser and not loss.classes
 
 

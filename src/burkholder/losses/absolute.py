@@ -19,7 +19,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_absolute, _slope, "absolute", homogeneous=True, quantile=0.5, slope_error=0.0)
 class Absolute(NamedTuple):
-    """|ŷ − y|; its minimiser is the median."""
+    """|ŷ − y|; its minimiser is the median.
+
+    >>> from burkholder.losses import Absolute, value
+    >>> value(Absolute(), 1.0, 3.0), Absolute().lipschitz(10.0)
+    (2.0, 1.0)
+    """
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

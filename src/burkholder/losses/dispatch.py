@@ -79,7 +79,12 @@ def formulas(value: Callable[..., float], derivative: Callable[..., float], name
 
 
 def is_loss(loss: Any) -> bool:
-    """Whether this is a loss record."""
+    """Whether this is a loss record.
+
+    >>> from burkholder.losses import Absolute
+    >>> is_loss(Absolute()), is_loss("absolute")
+    (True, False)
+    """
     return type(loss) in _VALUES
 
 

@@ -28,7 +28,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_insensitive, _slope, "epsilon-insensitive", quantile=0.5, slope_error=0.0)
 class EpsilonInsensitive(NamedTuple):
-    """max(0, |ŷ − y| − epsilon): errors below epsilon are free."""
+    """max(0, |ŷ − y| − epsilon): errors below epsilon are free.
+
+    >>> from burkholder.losses import EpsilonInsensitive, value
+    >>> value(EpsilonInsensitive(epsilon=0.5), 0.25, 0.0), value(EpsilonInsensitive(epsilon=0.5), 2.0, 0.0)
+    (0.0, 1.5)
+    """
 
     epsilon: float = 0.1
 

@@ -19,7 +19,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_hinge, _slope, "hinge", classes=True, minimiser=False, margin=True, slope_error=0.0)
 class Hinge(NamedTuple):
-    """max(0, 1 − yŷ)."""
+    """max(0, 1 − yŷ).
+
+    >>> from burkholder.losses import Hinge, value
+    >>> value(Hinge(), 0.25, 1.0), value(Hinge(), 2.0, 1.0)
+    (0.75, 0.0)
+    """
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

@@ -21,7 +21,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_huber, _slope, "huber", degree=2, smoothness=1.0, quantile=0.5, slope_error=1.0)
 class Huber(NamedTuple):
-    """½r² for |r| ≤ threshold, then linear."""
+    """½r² for |r| ≤ threshold, then linear.
+
+    >>> from burkholder.losses import Huber, value
+    >>> value(Huber(threshold=1.0), 0.5, 0.0), value(Huber(threshold=1.0), 3.0, 0.0)
+    (0.125, 2.5)
+    """
 
     threshold: float = 1.0
 

@@ -19,7 +19,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_logistic, _slope, "logistic", classes=True, minimiser=False, odds=True, log=True, smoothness=0.25, slope_error=16.0)
 class Logistic(NamedTuple):
-    """ln(1 + e^{−yŷ}) in nats; ŷ is the log-odds of y = 1."""
+    """ln(1 + e^{−yŷ}) in nats; ŷ is the log-odds of y = 1.
+
+    >>> from burkholder.losses import Logistic, value
+    >>> round(value(Logistic(), 0.0, 1.0), 6)
+    0.693147
+    """
 
     def lipschitz(self, bound: float) -> float:
         return 1.0

@@ -20,7 +20,12 @@ def _slope(loss, yhat, y):
 
 @formulas(_pinball, _slope, "pinball", homogeneous=True, beyond=True, slope_error=1.0)
 class Pinball(NamedTuple):
-    """quantile·(y−ŷ)₊ + (1−quantile)·(ŷ−y)₊; its minimiser is that quantile."""
+    """quantile·(y−ŷ)₊ + (1−quantile)·(ŷ−y)₊; its minimiser is that quantile.
+
+    >>> from burkholder.losses import Pinball, value
+    >>> value(Pinball(quantile=0.75), 0.0, 1.0), value(Pinball(quantile=0.75), 1.0, 0.0)
+    (0.75, 0.25)
+    """
 
     quantile: float = 0.5
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba.core import base, config, event, ir, transforms, types
+from llvmlite.ir._utils import NameScope
+from numba.core import base, byteflow, config, event, ir, lowering, ssa, transforms, typeinfer, types
 from numba.core.compiler import Flags
 from numba.core.compiler_machinery import PassManager, _pass_registry
 from numba.core.cpu import CPUContext
@@ -22,8 +23,12 @@ from numba.core.typing.npydecl import NumpyRulesArrayOperator
 _FLAGS_HASH = hash(Flags())
 
 
+# what a caller is compiled to says nothing of what it calls
+_OF_CALLER = frozenset({"no_compile", "no_cpython_wrapper", "no_cfunc_wrapper", "forceinline", "dbg_optnone"})
+
+
 def _said(flags: Any) -> dict[str, Any]:
-    return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
+    return {name: value for name, value in flags._values.items() if value != flags.options[name].default and name not in _OF_CALLER}
 
 
 def _same_flags(flags: Any, other: Any) -> bool:
@@ -61,7 +66,8 @@ def _processed(processor: Any, emit_dels: bool = False, extend_lifetimes: bool =
         return
     function.blocks = transforms.canonicalize_cfg(function.blocks)
     function.variable_lifetime, function.generator_info = VariableLifetime(function.blocks), None
-    if emit_dels:
+    flags = ConfigStack.top_or_none()
+    if emit_dels and (flags is None or flags.nrt):  # where nothing is counted, no end of a life has to be known
         processor._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
 
@@ -120,7 +126,31 @@ def forget() -> None:
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """What was done at the start."""
+    """What was done at the start, or tells of what is done."""
+
+
+class _NoWords:
+    """What would be added to an error, at every instruction and every variable: errors say where they are without it."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+_NO_WORDS = _NoWords()
+
+
+def _wordless(*_: Any, **__: Any) -> _NoWords:
+    return _NO_WORDS
+
+
+def _fresh_name(scope: Any, name: str) -> str:
+    """A name nobody has in this scope: numba's own, found without asking for each anew."""
+    used, times, base = scope._useset, scope._basenamemap, name
+    while name in used:
+        times[base] += 1
+        name = f"{base}.{times[base]}"
+    return name
 
 
 # (owner, name, what stands there while a loop is compiled)
@@ -137,4 +167,9 @@ REPLACED: list[tuple[Any, str, Any]] = [
     (base, "_has_loc", _has_loc),
     (event, "start_event", _nothing),
     (event, "end_event", _nothing),
+    (typeinfer, "new_error_context", _wordless),
+    (lowering, "new_error_context", _wordless),
+    (byteflow._logger, "debug", _nothing),
+    (ssa._logger, "debug", _nothing),
+    (NameScope, "deduplicate", _fresh_name),
 ]

@@ -22,6 +22,7 @@ from numba.core.ir_utils import find_const, guard
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from burkholder.machine.bookkeeping import REPLACED, forget
+from burkholder.machine.lowering import SHORTER
 from burkholder.machine.processor import PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +47,7 @@ class _Unfinished(JITCodeLibrary):
 
 
 def _add_with_all_it_calls(loop: Any, library: Any) -> None:
-    """Pieces are linked where their loop is finished, each of them once, however many call it."""
+    """Pieces are linked where their loop is finished, each of them once, however many call it; so are those of a user's own loop."""
     waiting = [library]
     while waiting:
         part = waiting.pop()
@@ -151,11 +152,7 @@ class _Known(FunctionPass):
         return True
 
 
-_IN_LOOP: list[tuple[Any, str, Any]] = [
-    (NativeLowering, "run_pass", _lowered_in_loop),
-    (CPUCodeLibrary, "add_linking_library", _add_with_all_it_calls),
-    *REPLACED,
-]
+_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED, *SHORTER]
 
 
 class _LoopCompiler(Compiler):
@@ -192,6 +189,10 @@ def inlined(function: F) -> F:
     It takes numbers, vectors and places, creates no arrays and raises nothing.
     """
     return _registered(function, _PIECE)
+
+
+if not PLAIN:
+    CPUCodeLibrary.add_linking_library = _add_with_all_it_calls  # type: ignore[method-assign]
 
 
 def register_jitable(function: Any = None, **options: Any) -> Any:

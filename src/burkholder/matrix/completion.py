@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,19 @@ from burkholder.matrix import schema, weights
 from burkholder.matrix.comparators import ByIds
 from burkholder.matrix.default import EXACT, BiasTangentBet
 from burkholder.matrix.entries import SignFlipEntries
-from burkholder.matrix.ids import Id, Pairs, checked_id, checked_pair, checked_pairs, is_pairs, items, nodes, refuse_twin, twin_of
+from burkholder.matrix.ids import (
+    Id,
+    Pairs,
+    checked_id,
+    checked_pair,
+    checked_pairs,
+    is_pairs,
+    items,
+    nodes,
+    refuse_twin,
+    refuse_twins,
+    spelled,
+)
 from burkholder.matrix.inputs import played_number
 from burkholder.matrix.ratings_certificate import RatingsCertificate, certify, certify_sign_flip
 from burkholder.matrix.scale import Scale
@@ -119,7 +131,10 @@ class MatrixCompletion(OnlineLearner):
         return super().play(_pair(x, column))
 
     def _read(self, x: Any) -> tuple[Id, Id]:
-        return checked_pair(x)
+        row, column = checked_pair(x)
+        refuse_twin("row", row, self._rows)
+        refuse_twin("column", column, self._columns)
+        return row, column
 
     def _play(self, row: tuple[Id, Id]) -> tuple[float, tuple[float, ...]]:
         i, j = self._rows.get(row[0], -1), self._columns.get(row[1], -1)
@@ -189,7 +204,10 @@ class MatrixCompletion(OnlineLearner):
         return np.asarray(super().predict_many((X, columns[0]) if columns else X))
 
     def _table(self, X: Any) -> Pairs:
-        return checked_pairs(X)
+        pairs = checked_pairs(X)
+        refuse_twins("row", pairs.row, self._rows)
+        refuse_twins("column", pairs.column, self._columns)
+        return pairs
 
     def _targets(self, y: Any, rows: int) -> NDArray[np.float64]:
         """(rating, label), one row each."""
@@ -273,16 +291,24 @@ class MatrixCompletion(OnlineLearner):
         return list(self._rows)
 
     def spelled(self, row: Id) -> Id:
-        """A row's id as the ratings had it: 7 and "7" are different ids, and a text may stand for either.
+        """A row's id as the ratings had it: text, as files have it, may stand for a number.
 
         >>> movies = MatrixCompletion()
         >>> movies.update(7, "alien", 5)
         >>> movies.spelled("7")
         7
         """
-        if row not in self._rows and (twin := twin_of(row)) in self._rows:
-            return twin
-        return row
+        return spelled(row, self._rows)
+
+    def spelled_pairs(self, rows: Sequence[Id], columns: Sequence[Id]) -> tuple[list[Id], list[Id]]:
+        """Pairs of ids as the ratings had them.
+
+        >>> movies = MatrixCompletion()
+        >>> movies.update(7, "alien", 5)
+        >>> movies.spelled_pairs(["7", "8"], ["alien", "alien"])
+        ([7, '8'], ['alien', 'alien'])
+        """
+        return [spelled(row, self._rows) for row in rows], [spelled(column, self._columns) for column in columns]
 
     # -- what it can say of itself ------------------------------------------------------------------------
 
@@ -293,18 +319,22 @@ class MatrixCompletion(OnlineLearner):
 
     @property
     def low(self) -> float:
+        """The lowest rating."""
         return self.scale.low
 
     @property
     def high(self) -> float:
+        """The highest rating."""
         return self.scale.high
 
     @property
     def rows(self) -> int:
+        """How many rows were met."""
         return len(self._rows)
 
     @property
     def columns(self) -> int:
+        """How many columns were met."""
         return len(self._columns)
 
     @property

@@ -106,25 +106,34 @@ def solve(factors, node):
         for c in range(a + 1, RANK):
             x[a] -= lower[c, a] * x[c]
         x[a] /= lower[a, a]
-    factors.now[node] = x
+    for a in range(RANK):
+        factors.now[node, a] = x[a]
 
 
 @compiled
-def gather(factors, rows, columns):
+def keep(factors):
+    """The factors as they are now, to be solved against. Written out: numba compiles a message about shapes along with `a[:] = b`."""
+    for node in range(factors.now.shape[0]):
+        for a in range(RANK):
+            factors.fitted[node, a] = factors.now[node, a]
+
+
+@compiled
+def gather(factors, sides):
     """The normal equations of all rows, of all columns, or of both, from all ratings in their order."""
     factors.square[:] = 0.0
     factors.linear[:] = 0.0
     for t in range(factors.counts[0]):
-        if rows:
+        if sides[0]:
             absorb(factors, factors.row[t], factors.column[t], factors.residual[t])
-        if columns:
+        if sides[1]:
             absorb(factors, factors.column[t], factors.row[t], factors.residual[t])
 
 
 @compiled
 def fit(factors):
     """Alternating ridge regressions over everything rated so far."""
-    sweeps, ratings = SWEEPS, factors.counts[0]
+    sweeps, ratings, sides = SWEEPS, factors.counts[0], np.ones(2, np.bool_)
     if factors.counts[1] == FIRST:
         sweeps = 3 * SWEEPS
         for node in range(factors.now.shape[0]):  # any start will do that is not the same everywhere
@@ -133,15 +142,17 @@ def fit(factors):
                 factors.now[node, a] = spread - np.floor(spread) - 0.5
     for _ in range(sweeps):
         for side in range(2):
-            factors.fitted[:] = factors.now
-            gather(factors, side == 0, side == 1)
+            keep(factors)
+            sides[0], sides[1] = side == 0, side == 1
+            gather(factors, sides)
             for t in range(ratings):
                 node = factors.row[t] if side == 0 else factors.column[t]
                 if factors.linear[node, 0] != np.inf:
                     solve(factors, node)
                     factors.linear[node, 0] = np.inf  # solved
-    factors.fitted[:] = factors.now
-    gather(factors, True, True)
+    keep(factors)
+    sides[0], sides[1] = True, True
+    gather(factors, sides)
     factors.counts[1] = int(ratings * GROWTH) + 1
 
 
@@ -177,5 +188,5 @@ def restored(saved: dict[str, NDArray]) -> Factors:
         **{name: np.array(array) for name, array in saved.items()}, square=np.zeros((nodes, RANK, RANK)), linear=np.zeros((nodes, RANK))
     )
     if factors.counts[1] != FIRST:
-        gather(factors, True, True)
+        gather(factors, np.ones(2, np.bool_))
     return factors

@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 SMALL = 64  # up to this D two full decompositions cost less than a Krylov space
 WIDE = 4  # a block wider than D/WIDE is not worth a Krylov space
 SPARSE = 2048  # beyond this D, H and M are kept sparse
+LEAST = 1e-290  # ‖X‖² below it counts as it in the rate: else a rate may be no number
 MATRICES = ("H", "M", "gradient", "gradient_low")
 
 
@@ -120,7 +121,7 @@ class GeneralEngine:
     def _optimal(self, ceiling: float) -> float:
         log_d, lipschitz = math.log(max(self.dimension, 2)), self.rule.lipschitz
         if not self.tangent:
-            return math.sqrt(2.0 * log_d / (ceiling * lipschitz**2))
+            return math.sqrt(2.0 * log_d / ceiling) / lipschitz
         return min(0.5 / (lipschitz * self.widest), math.sqrt(log_d / ceiling))
 
     def prepare(self, X: Factors) -> None:
@@ -133,7 +134,7 @@ class GeneralEngine:
         self.widest = max(self.widest, X.norm)
         if self.rule.kind in (FIXED, MIXTURE):
             return
-        step = (lipschitz * X.norm) ** 2 if self.tangent else X.norm**2
+        step = max((lipschitz * X.norm) ** 2 if self.tangent else X.norm**2, LEAST)
         if self.scalars[CEILING] == 0.0:
             self.scalars[CEILING] = step
             self.rates[0] = self._optimal(step)

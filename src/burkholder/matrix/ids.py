@@ -47,7 +47,7 @@ def items(values: Any) -> Any:
 
 
 def checked_id(argument: str, value: Any) -> Id:
-    """Ids are strings or integers, kept apart: 7 and "7" are different."""
+    """Ids are strings or integers; 7 and "7" do not go together: see `refuse_twin`."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -70,6 +70,24 @@ def refuse_twin(argument: str, value: Id, known: Mapping[Id, int]) -> None:
     """An id never seen whose twin was: most often the same thing was meant, and nobody should have to find out by bad predictions."""
     if value not in known and (twin := twin_of(value)) != value and twin in known:
         raise BadInput(argument, value, f"the ratings so far have {twin!r}; ids {value!r} and {twin!r} are different, keep to one kind")
+
+
+def refuse_twins(argument: str, values: Sequence[Id], known: Mapping[Id, int]) -> None:
+    """The same of many ids: none may be the twin of one that is known, or of another among them."""
+    new = {value for value in values if value not in known}
+    for value in new:
+        if (twin := twin_of(value)) != value and (twin in known or twin in new):
+            remedy = f"there is {twin!r} too; ids {value!r} and {twin!r} would be different, keep to one kind"
+            raise BadInput(f"{argument}s[{list(values).index(value)}]", value, remedy)
+
+
+def spelled(value: Id, known: Mapping[Id, int]) -> Id:
+    """The id as those known have it: its twin, where only that is known.
+
+    >>> spelled("7", {7: 0}), spelled("7", {"7": 0}), spelled("8", {7: 0})
+    (7, '7', '8')
+    """
+    return twin if value not in known and (twin := twin_of(value)) in known else value
 
 
 def checked_pair(x: Any) -> tuple[Id, Id]:

@@ -15,7 +15,7 @@ from burkholder.matrix.norms import frobenius
 
 Array = NDArray[np.float64]
 NEGLIGIBLE = 1e-12  # singular values below this part of the largest are rounding
-LARGEST = 1e75  # of an entry of X: products of four stay finite
+LARGEST = 1e30  # of an entry of X: sums of their squares, and products of four such sums, stay finite
 
 
 def played_number(yhat: float) -> float:

@@ -165,7 +165,7 @@ def check_learner(header: dict[str, Any], arrays: Arrays) -> None:
         _check_entries(header, engine, np.arange(rows + columns) < rows, 3)
     else:
         _check_general(header, engine)
-    check_plays(header["pending"], header["issued"], header["max_pending"], int(engine["totals"][0]), (number, _matrix))
+    check_plays(header["pending"], header["issued"], header["max_pending"], int(engine["totals"][0]), (_shown, _matrix))
     listed: dict[str, Array] = {}
     for id, _, _, words in header["pending"]:
         listed |= {f"pending.{id}.{part}": array for part, array in _parts(id, words, rows, columns).items()}
@@ -192,7 +192,13 @@ def _parts(id: int, words: Any, rows: int, columns: int) -> dict[str, Array]:
 def _matrix(value: Any) -> bool:
     """A matrix that was played, in words: what its arrays are, or an entry (i, j, w)."""
     entry = type(value) is list and len(value) == 3 and whole(value[0]) and whole(value[1]) and number(value[2])
+    entry = entry and abs(value[2]) <= INPUT
     return entry or (text(value) and value in ("factors", "dense", "sparse"))
+
+
+def _shown(value: Any) -> bool:
+    """What was played: products of it and of an entry stay finite."""
+    return number(value) and abs(value) <= INPUT**2
 
 
 def _id(value: Any) -> bool:
@@ -223,7 +229,7 @@ def _check_default(aim: aims.Aim, arrays: Arrays, sides: np.ndarray) -> None:
         "scalars": Array((tangent.SCALARS,), low=low, high=high, infinite=nodes == 0),
         "log_wealth": Array((bet.MULTIPLIERS,)),
         "bias.mean": Array((2,), low=[-LARGEST, 0.0]),
-        "bias.offset": Array(("offsets", fresh.offset.shape[1])),
+        "bias.offset": Array(("offsets", fresh.offset.shape[1]), low=-HUGE, high=HUGE),
         "bias.counts": count(("offsets",)),
         "bias.speed": steady(fresh.speed),
         "bias.prior": steady(fresh.prior),

@@ -20,6 +20,7 @@ from burkholder.matrix.ids import Id, Pairs, checked_pair, checked_pairs, items
 from burkholder.merged import schema
 from burkholder.merged.described_certificate import DescribedCertificate, certify
 from burkholder.merged.lanes import SLOT, Lanes
+from burkholder.merged.mixing import labels_of
 
 VERSION = 1
 SAID = "ratings say"  # the feature that holds what completion predicts
@@ -150,7 +151,7 @@ class DescribedCompletion(Lanes):
 
     def _targets(self, y: Any, rows: int) -> Goals:
         ratings = self.ratings._targets(y, rows)
-        labels = np.ascontiguousarray(ratings[:, 1 if self.loss.odds else 0])
+        labels = labels_of(ratings, self.loss)
         return Goals(self.features._targets(labels, rows), ratings, labels)
 
     def _weights(self, weight: Any, rows: int) -> None:

@@ -48,16 +48,16 @@ class Tables(NamedTuple):
 class Targets:
     """Labels as each lane reads them."""
 
-    def __init__(self, each: tuple[Any, ...]) -> None:
-        self.each = each
+    def __init__(self, each: tuple[Any, ...], loss: Any) -> None:
+        self.each, self.loss = each, loss
 
     @property
     def labels(self) -> np.ndarray:
-        """The labels themselves."""
-        return labels_of(self.each[0])
+        """As the aggregation takes them."""
+        return labels_of(self.each[0], self.loss)
 
     def __getitem__(self, part: slice) -> Targets:
-        return Targets(tuple(labels[part] for labels in self.each))
+        return Targets(tuple(labels[part] for labels in self.each), self.loss)
 
 
 class Merged(Lanes):
@@ -120,8 +120,9 @@ class Merged(Lanes):
 
     def _targets(self, y: Any, rows: int) -> Targets:
         each = tuple(lane._targets(y, rows) for lane in self.lanes)
-        self.mixer.check_labels(labels_of(each[0]))
-        return Targets(each)
+        targets = Targets(each, self.loss)
+        self.mixer.check_labels(targets.labels)
+        return targets
 
     def _run(self, table: Tables, targets: Targets, weights: np.ndarray | None) -> Stretch:
         if not table.rows:

@@ -19,12 +19,15 @@ from burkholder.auto.state import ETA, HEAVY, LOSS, LOSS_REST, ROUNDS, SCALARS, 
 from burkholder.auto.sums import add
 from burkholder.auto.targets import HUGE
 from burkholder.errors import BadInput
+from burkholder.learning.grouping import grouped
 from burkholder.learning.rounding import UNIT, above, more
 from burkholder.losses import value
 from burkholder.machine.compiling import uncounted
 from burkholder.machine.memory import Vector, named, stacked, table
+from burkholder.machine.prefetch import AHEAD, prefetch
 
 FIRST = 16  # rows to begin with
+ALONE = np.zeros(1, np.int64)  # the order of a single round
 
 
 class Mixing(NamedTuple):
@@ -50,12 +53,20 @@ mixing_of, scratch_of = named(Mixing), named(Scratch)
 
 
 @uncounted
-def rounds(plans, mixings, scratches, loss, quiet, slots, forecasts, shown, y, weight, out, paid, learning, late):
-    """Mix, then learn, round by round; slots say whose. Late rounds are charged with what was shown. The lane `quiet`, if any, says
-    before a stream's first label what the last lane says; what it would have lost less is written down.
+def rounds(plans, mixings, scratches, loss, quiet, order, slots, forecasts, shown, y, weight, out, paid, learning, late):
+    """Mix, then learn, round by round in this order; slots say whose. Late rounds are charged with what was shown.
+
+    The lane `quiet`, if any, says before a stream's first label what the last lane says; what it would have lost less is written down.
     """
     plan, work = plan_of(plans, 0), scratch_of(scratches, 0)
-    for t in range(out.shape[0]):
+    for i in range(order.shape[0]):
+        t, later = order[i], order[min(i + AHEAD, order.shape[0] - 1)]
+        prefetch(slots, later)
+        prefetch(forecasts, later, 0)
+        prefetch(y, later)
+        prefetch(weight, later)
+        prefetch(out, later)
+        prefetch(paid, later)
         state = mixing_of(mixings, slots[t])
         silent, own = quiet >= 0 and state.scalars[ROUNDS] == 0.0, 0.0
         for k in range(plan.lanes):
@@ -100,10 +111,16 @@ def alike(one: Any, other: Any) -> bool:
     return type(one) is type(other) and type(mine) is type(its) and repr(mine) == repr(its)
 
 
-def labels_of(targets: Any) -> np.ndarray:
-    """The labels themselves of what a learner's `_targets` gave: where it keeps several numbers a label, the first."""
+def given(targets: Any) -> np.ndarray:
+    """The labels as they were handed in, of what a learner's `_targets` gave: completion keeps ratings beside them on its own scale."""
     found = np.asarray(targets, dtype=float)
     return np.ascontiguousarray(found[:, 0]) if found.ndim == 2 else found
+
+
+def labels_of(targets: Any, loss: Any) -> np.ndarray:
+    """The same as the loss takes them: ±1 where it is one of odds, which ratings of two values are only on completion's scale."""
+    found = np.asarray(targets, dtype=float)
+    return np.ascontiguousarray(found[:, 1]) if found.ndim == 2 and loss.odds else given(found)
 
 
 class Behind(NamedTuple):
@@ -208,13 +225,13 @@ class Mixer:
         plans, mixings, scratches = self.tables
         slots, forecasts = plain(slots, np.int64), plain(forecasts, np.float64)
         if not isinstance(mixings, list):
-            loop(plans, mixings, scratches, self.loss, self.quiet, slots, forecasts, *rest)
+            order = ALONE if len(slots) == 1 else grouped(slots)[2]  # one stream after another: its numbers stay near
+            loop(plans, mixings, scratches, self.loss, self.quiet, order, slots, forecasts, *rest)
             return
         *arrays, learning, late = rest
-        zero = np.zeros(1, np.int64)
         for t, slot in enumerate(slots.tolist()):
             parts = [array[t : t + 1] for array in arrays]
-            loop(plans, (mixings[slot],), scratches, self.loss, self.quiet, zero, forecasts[t : t + 1], *parts, learning, late)
+            loop(plans, (mixings[slot],), scratches, self.loss, self.quiet, ALONE, ALONE, forecasts[t : t + 1], *parts, learning, late)
 
     def learn_checked(self, slots: np.ndarray, forecasts: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`learn`, refusing what overflows; some rounds have then been learned."""

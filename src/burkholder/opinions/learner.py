@@ -61,7 +61,7 @@ class Probabilities(OnlineLearner):
 
     # --- one round ---------------------------------------------------------------------------------------------
     def _reader(self) -> Reader:
-        return Reader(self.odds, self.names, self.outcomes)
+        return Reader(self.odds, self._kind, self.names, self.outcomes)
 
     def _read(self, x: Any) -> Row:
         return self._reader().row(x)
@@ -90,14 +90,18 @@ class Probabilities(OnlineLearner):
         if self.outcomes and row.outcomes != self.outcomes:
             raise BadInput("x", list(row.outcomes), f"the outcomes are {', '.join(map(str, self.outcomes))}")
         everyone, full = row.names, memo[0]
+        short = np.concatenate([np.zeros(pools.COUNT), row.short])
         if row.names[: len(self.names)] != self.names:  # others were met since it was played
             everyone = (*self.names, *(one for one in row.names if one not in self.names))
             full = np.full((pools.COUNT + len(everyone), len(row.outcomes)), math.nan)
+            short = np.zeros(len(full))
             full[: pools.COUNT] = memo[0][: pools.COUNT]
             for j, one in enumerate(row.names):
-                full[pools.COUNT + everyone.index(one)] = memo[0][pools.COUNT + j]
+                place_of = pools.COUNT + everyone.index(one)
+                full[place_of], short[place_of] = memo[0][pools.COUNT + j], row.short[j]
         book = self._with(everyone, row.outcomes)
         books.learn(book, books.SHARES, pools.DRIFTS, self._kind, FLOOR, full, memo[1], place, weight, late)
+        books.shorten(book, self._kind, full, short, memo[1], place, weight)
         self._book, self.names, self.outcomes = book, everyone, row.outcomes
 
     # --- many rows -----------------------------------------------------------------------------------------------
@@ -169,7 +173,7 @@ class Probabilities(OnlineLearner):
         with self._lock:
             if x is None:
                 even = np.full(len(self.outcomes) or 2, 1.0 / (len(self.outcomes) or 2))
-                row = Row(np.tile(even, (len(self.names), 1)), self.names, self.outcomes or (0, 1))
+                row = Row(np.tile(even, (len(self.names), 1)), self.names, self.outcomes or (0, 1), np.zeros(len(self.names)))
             else:
                 row = self._read(x)
             weights = np.roll(self._said(row)[1], -pools.COUNT)

@@ -47,6 +47,14 @@ def gain(kind, p, expert, y):
 
 
 @compiled
+def shortfall(kind, p, expert, y, short):
+    """By how much `gain` rises where the expert, as it was given, loses less by `short`."""
+    if kind == LOG:
+        return math.expm1(short) * (expert[y] / p[y])
+    return short
+
+
+@compiled
 def shares_of(log_w, forecasts, out):
     """The weight of every expert that is awake, over all shares; whether there is one."""
     top = -math.inf

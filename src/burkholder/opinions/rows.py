@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.learning.rounding import UNIT, more
 from burkholder.learning.schema import name
+from burkholder.opinions.mixing import BRIER
 
 FLOOR = 1e-9  # a probability below it counts as it
 MOST = 10_000  # outcomes
@@ -18,11 +20,15 @@ SUM = "probabilities sum to 1; for bookmakers' decimal odds say odds=True"
 
 
 class Row(NamedTuple):
-    """One round: forecasts (experts × outcomes), NaN where asleep, over the experts known and those met here first."""
+    """One round: forecasts (experts × outcomes), NaN where asleep, over the experts known and those met here first.
+
+    `short` bounds how much less each would have lost as it was given than as it was read.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
     outcomes: tuple[Any, ...]
+    short: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -37,9 +43,10 @@ class Rows(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """How rows are read: whether they are odds, and what is known by now."""
+    """How rows are read: whether they are odds, under which loss, and what is known by now."""
 
     odds: bool
+    kind: int
     names: tuple[str, ...]
     outcomes: tuple[Any, ...]
 
@@ -66,11 +73,13 @@ class Reader(NamedTuple):
             raise BadInput("x", x, "nobody says anything, and the outcomes are not known yet: name them, outcomes=(…)")
         known = set(self.names)
         everyone = (*self.names, *(label for label in labels if label not in known))
-        asleep = np.full(len(outcomes), math.nan)
-        return Row(np.array([read.get(label, asleep) for label in everyone]).reshape(-1, len(outcomes)), everyone, outcomes)
+        asleep = np.full(len(outcomes), math.nan), 0.0
+        told = [read.get(label, asleep) for label in everyone]
+        values = np.array([p for p, _ in told]).reshape(-1, len(outcomes))
+        return Row(values, everyone, outcomes, np.array([short for _, short in told]))
 
-    def _one(self, where: str, given: Any, outcomes: tuple[Any, ...]) -> tuple[tuple[Any, ...], np.ndarray] | None:
-        """One expert's probabilities over the outcomes; None where it is asleep."""
+    def _one(self, where: str, given: Any, outcomes: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[np.ndarray, float]] | None:
+        """One expert's probabilities over the outcomes, and what reading may have cost it; None where it is asleep."""
         if given is None or (isinstance(given, float) and math.isnan(given)):
             return None
         if isinstance(given, Mapping):
@@ -88,20 +97,39 @@ class Reader(NamedTuple):
             raise BadInput(where, given, f"give one number for each of the {len(outcomes) or 'two or more'} outcomes")
         if np.isnan(p).all():
             return None
-        return outcomes or tuple(range(p.size)), probabilities(where, p, self.odds)
+        given = p if not self.odds else inverted(where, p)
+        read = probabilities(where, given)
+        return outcomes or tuple(range(p.size)), (read, shortened(self.kind, given, read, self.odds))
 
 
-def probabilities(where: str, numbers: np.ndarray, odds: bool = False) -> np.ndarray:
-    """Checked, none below the floor, summing to 1.
+def shortened(kind: int, given: np.ndarray, read: np.ndarray, odds: bool) -> float:
+    """How much more than `given` (none below the floor under the log loss) `read` may lose, whatever happens; rounding charged."""
+    rounding = 4.0 * (given.size + 8.0) * UNIT if odds else 0.0  # of inverses that were made to sum to 1
+    if kind == BRIER:  # a² − b² = (a − b)(a + b), and no second factor is beyond 2
+        return more(2.0 * (1.0 + CLOSE) * float(np.abs(given - read).sum()), 64.0) + rounding
+    raised = np.maximum(given, FLOOR)
+    if np.array_equal(raised, read):
+        return rounding
+    return max(float(np.log(raised / read).max()), 0.0) * (1.0 + 8.0 * UNIT) + 8.0 * UNIT + rounding
 
-    >>> probabilities("x", np.array([2.0, 4.0, 4.0]), odds=True).tolist()
+
+def inverted(where: str, odds: np.ndarray) -> np.ndarray:
+    """Decimal odds as probabilities.
+
+    >>> inverted("x", np.array([2.0, 4.0, 4.0])).tolist()
     [0.5, 0.25, 0.25]
     """
-    if odds:
-        if not ((numbers >= 1.0) & (numbers < 1e12)).all():
-            raise BadInput(where, numbers.tolist(), "decimal odds are 1 or more")
-        numbers = 1.0 / numbers
-        numbers = numbers / numbers.sum()
+    if not ((odds >= 1.0) & (odds < 1e12)).all():
+        raise BadInput(where, odds.tolist(), "decimal odds are 1 or more")
+    return (1.0 / odds) / (1.0 / odds).sum()
+
+
+def probabilities(where: str, numbers: np.ndarray) -> np.ndarray:
+    """Checked, none below the floor, summing to 1.
+
+    >>> probabilities("x", np.array([0.5, 0.25, 0.25])).tolist()
+    [0.5, 0.25, 0.25]
+    """
     if not ((numbers >= 0.0) & (numbers <= 1.0 + CLOSE)).all() or abs(float(numbers.sum()) - 1.0) > CLOSE:
         raise BadInput(where, numbers.tolist(), SUM)
     raised = np.maximum(numbers, FLOOR)

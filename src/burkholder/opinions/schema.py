@@ -28,7 +28,8 @@ from burkholder.opinions import book as books
 from burkholder.opinions import mixing, pools
 from burkholder.opinions.rows import FLOOR, MOST, Row
 
-VERSION = 1
+VERSION = 2
+SHORTEST = 1e-3  # reading costs nobody more in a round
 
 
 def _distinct(kind: Any) -> Any:
@@ -67,6 +68,7 @@ def out(learner: Any) -> Any:
     arrays = {key: array.copy() for key, array in learner._book._asdict().items()}
     for id, play in waiting.items():
         arrays[f"pending.{id}.said"], arrays[f"pending.{id}.played"] = play.memo[0].copy(), play.memo[1].copy()
+        arrays[f"pending.{id}.short"] = play.row.short.copy()
     return header, arrays
 
 
@@ -85,6 +87,7 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
         "awake": Array(fresh.awake.shape, low=0.0, high=COUNTED, whole=True),
         "regret": Array(fresh.regret.shape, low=sums),
         "gain": Array(fresh.gain.shape, low=sums),
+        "short": Array(fresh.short.shape, low=0.0),
     }
     rules = (
         ("totals: not those of a stream", lambda a: _counted(a["totals"], a["awake"], header)),
@@ -136,13 +139,15 @@ def _plays(learner: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) 
     sizes = {play[0]: (pools.COUNT + len(play[2]), len(play[3])) for play in header["pending"]}
     described = {f"pending.{id}.said": Array(shape) for id, shape in sizes.items()}
     described |= {f"pending.{id}.played": Array((shape[1],), low=0.0, high=1.0 + 1e-6) for id, shape in sizes.items()}
+    described |= {f"pending.{id}.short": Array((shape[0] - pools.COUNT,), low=0.0, high=SHORTEST) for id, shape in sizes.items()}
     Schema(described).check({key: np.nan_to_num(array, nan=0.5) if array.dtype.kind == "f" else array for key, array in arrays.items()})
     for id, when, names, outcomes in header["pending"]:
         said, p = np.array(arrays[f"pending.{id}.said"], float), np.array(arrays[f"pending.{id}.played"], float)
         known = learner.outcomes
         if (known and tuple(outcomes) != known) or not 2 <= len(outcomes) <= MOST or not _probable(said, p, learner.loss):
             raise BadInput("header 'pending'", id, "its outcomes or probabilities are not those of a play")
-        row = Row(said[pools.COUNT :].copy(), tuple(names), tuple(outcomes))
+        short = np.array(arrays[f"pending.{id}.short"], float)
+        row = Row(said[pools.COUNT :].copy(), tuple(names), tuple(outcomes), short)
         learner._tickets.waiting[id] = Played(row, (said, p), when)
 
 

@@ -31,7 +31,6 @@ _ZERO = _first_zero()
 NU = math.sqrt(2.0 * _ZERO)  # the sharp constant
 _C = 1.0 / (NU * float(np.polynomial.polynomial.polyval(_ZERO, _KUMMER_SLOPE)))  # makes U_dw C¹ at g = ν√s
 _COEFFICIENTS = tuple(float(c) for c in _KUMMER)
-_SLOPE_COEFFICIENTS = tuple(float(c) for c in _KUMMER_SLOPE)
 
 
 @register_jitable

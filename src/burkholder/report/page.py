@@ -60,7 +60,7 @@ def _facts(result: dict[str, Any], hindsight: dict[str, Any]) -> list[tuple[str,
         ]
     facts += [("rows", f"{result['rounds_today']:,}"), ("columns", f"{result['features']:,}")]
     facts.append(("assumptions", "all held" if result["valid"] else "violated, see below"))
-    if "regret" in hindsight:
+    if hindsight.get("stated"):
         facts.append(("regret had", number(hindsight["regret"][-1])))
     return facts
 
@@ -92,9 +92,11 @@ def _regret_chart(recorder: Any, hindsight: dict[str, Any]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for moment in recorder.moments for name in moment["bounds"] if "regret" in name))
     lines = [Line(name, rounds, [m["bounds"].get(name, math.nan) for m in recorder.moments], look) for look, name in enumerate(names[:4])]
     about = "What the certificate guaranteed at every moment. Small is good; the scale is logarithmic."
-    if "regret" in hindsight:
+    if hindsight.get("stated"):
         lines.append(Line("regret had, against the best comparator found", hindsight["solved"], hindsight["regret"], 4))
         about += f" The regret really had is against the best of {hindsight['against']} that a solver found, over all rows."
+    elif "regret" in hindsight:
+        about += f" They are about the comparators named below; the best of {hindsight['against']}, drawn above, may be none of them."
     elif "why" in hindsight:
         about += f" The regret really had: {hindsight['why']}."
     return chart("Certificate over time", about, lines, "rounds", "regret at most", wide=True, key="certificate")
@@ -128,10 +130,10 @@ def _confusion(recorder: Any) -> dict[str, Any]:
     if not recorder.confusion:
         return {}
     confusion = recorder.confusion
-    names = sorted({name for pair in confusion for name in pair})
-    if len(names) > 30:
+    names, kinds = sorted({said for _, said in confusion}), sorted({was for was, _ in confusion})
+    if max(len(names), len(kinds)) > 30:
         return {}
-    rows = [[f"was {was}", *(f"{confusion.get((was, said), 0):,}" for said in names)] for was in names]
+    rows = [[f"was {was}", *(f"{confusion.get((was, said), 0):,}" for said in names)] for was in kinds]
     about = "Rows of each class by what was predicted before the label came."
     return {
         "title": "Confusion",

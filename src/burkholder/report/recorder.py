@@ -80,7 +80,7 @@ class Recorder:
             return
         was = np.array([self._place(name) for name in task.names])[task.places(y)]
         if task.kind == "many":
-            said = np.array([self._place("none" if label is None else str(label)) for label in yhat], np.int64)
+            said = np.array([self._place("nothing yet" if label is None else str(label)) for label in yhat], np.int64)
         else:
             said = np.array([self._place(name) for name in task.names[:2]])[(yhat > 0.0).astype(int)]
         size = len(self._classes)
@@ -135,7 +135,7 @@ class Recorder:
         return matrix
 
     def hindsight(self, learner: Any, seconds: float = math.inf) -> dict[str, Any]:
-        """Curves of the baselines: rounds and constant; solved (rounds), linear, regret, against where solved for.
+        """Curves of the baselines: rounds and constant; solved (rounds), linear, regret, against, stated where solved for.
 
         The best linear comparator is that of all rows, and the solver is stopped after a share of the run's `seconds`: whatever it
         has found by then is a comparator, and the regret against it was really had.
@@ -166,6 +166,7 @@ class Recorder:
                 "solved": at,
                 "linear": linear,
                 "against": words,
+                "stated": box is not None or ball is not None,  # whether these are the comparators the certificate speaks of
                 "regret": [moment["loss"] - total for moment, total in zip(self.moments, linear)],
             }
         return out

@@ -29,6 +29,7 @@ class Batch(NamedTuple):
 
     @property
     def rows(self) -> int:
+        """How many rows there are."""
         return len(self.y)
 
     def copy(self) -> Batch:

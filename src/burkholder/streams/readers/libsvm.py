@@ -21,7 +21,7 @@ from burkholder.streams.readers.problems import BAD_FEATURE, BAD_ID, BAD_LABEL, 
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.text import PairsReader
 
-_0, _1, _2, _3, _8, _10, _16, _18 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 10, 16, 18))
+_0, _1, _2, _3, _8, _16, _18 = (np.uint64(k) for k in (0, 1, 2, 3, 8, 16, 18))
 _TOO_LONG = np.uint64(0xFFFFFFFFFFFFFFF8)  # set in n−1 unless 1 ≤ n ≤ 8
 _EIGHT_PAIRS, _ALL = np.uint64(0xFF), np.uint64(0xFFFF)
 _LONGEST_WAIT = 64  # pairs read one by one before eight are tried again
