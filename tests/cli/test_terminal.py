@@ -35,7 +35,7 @@ CASES = {
     "check": [],  # its two lines are those of a certificate, which takes a discovery to make
     "serve": [],  # talks over HTTP
     "list": [["list"]],
-    "examples": [["examples", "more"]],
+    "examples": [["examples", "more", "--force"]],
     "warm": [["warm", "--quick"]],
 }
 RUNS = [pytest.param(arguments, id=" ".join(arguments)) for cases in CASES.values() for arguments in cases]

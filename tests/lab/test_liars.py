@@ -306,7 +306,7 @@ def test_every_module_that_the_formulas_call_is_sealed() -> None:
     apart = (
         "burkholder.errors",
         "burkholder.suggestions",
-        *(f"burkholder.machine.{part}" for part in ("compiling", "llvm", "processor", "cache")),
+        *(f"burkholder.machine.{part}" for part in ("bookkeeping", "compiling", "llvm", "processor", "cache")),
     )
     for place in seal._sealed:
         for name, item in vars(sys.modules[place]).items():

@@ -100,7 +100,8 @@ class ExpertsCertificate(Certificate):
         if whom is None:
             return min([promise(None), *(above(one, self._farthest(way)) for one, way in zip(made, self.ways))])
         back = 0.0 if self.alone is not None else self._back(whom)
-        straight = above(promise(whom / whom.sum()), -back)
+        straight = promise(whom / whom.sum())
+        straight = above(straight, -back) if back else straight
         return min([straight, *(self._beyond(i, one, whom) for i, one in enumerate(made))])
 
     def _farthest(self, way: regret.Slopes) -> float:

@@ -38,7 +38,7 @@ class Keyed(Late):
     ...     for store, level in (("north", 1.0), ("south", 9.0)):
     ...         shops.update({"store": store, "warm": t % 2}, level + t % 2)
     >>> round(shops.predict({"store": "north", "warm": 1}), 1), round(shops.predict({"store": "south", "warm": 1}), 1)
-    (2.0, 9.9)
+    (2.0, 10.0)
     >>> shops.keys, shops.certificate("north").rounds, shops.certificate().rounds
     (['north', 'south'], 60, 120)
     """

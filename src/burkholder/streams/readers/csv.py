@@ -9,7 +9,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -124,7 +123,16 @@ class CsvReader(TextReader):
     def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
         """The fields of a column in the sample."""
         place = list(names).index(column)
-        for record in islice(csv.reader(io.StringIO(sample), delimiter=self.delimiter), int(self.header), None):
+        records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
+        if self.header:
+            next(records, None)
+        while True:
+            try:
+                record = next(records, None)
+            except csv.Error:  # a line that is damaged, and refused where it is read
+                continue
+            if record is None:
+                return
             if len(record) == len(names):
                 yield record[place].strip(" \t\r")
 
