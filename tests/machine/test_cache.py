@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,22 @@ def test_the_folder_is_that_of_the_sources_content_not_of_their_times(tmp_path):
     assert edited != cache.fingerprint(source)
     (copy / "cells.py").rename(copy / "cells_.py")
     assert cache.fingerprint(copy) != edited
+
+
+def test_edges_leave_the_folder_as_it_is(tmp_path):
+    """Nothing in them is compiled: the import contract of `machine.compiling` names the same packages."""
+    for name in (*cache.EDGES, "auto"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.py").write_text("1")
+    before = cache.fingerprint(tmp_path)
+    for name in cache.EDGES:
+        (tmp_path / name / "one.py").write_text("2")
+    assert cache.fingerprint(tmp_path) == before
+    (tmp_path / "auto" / "one.py").write_text("2")
+    assert cache.fingerprint(tmp_path) != before
+    contracts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (contract,) = (one for one in contracts if "burkholder.machine.compiling" in one.get("forbidden_modules", ()))
+    assert set(contract["source_modules"]) == {f"burkholder.{name}" for name in cache.EDGES}
 
 
 def test_each_processor_and_way_of_compiling_has_a_folder_of_its_own(tmp_path):
