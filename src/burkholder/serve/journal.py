@@ -64,7 +64,7 @@ class Clock:
 
 
 def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
-    """The service as the store has it: the last snapshot, and every group written since."""
+    """The service as the store has it: the last snapshot, and every group written since. `progress` hears of each."""
     service = Service(store.find)
     events = 0
     gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
@@ -76,11 +76,11 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
             group = unsealed(body)
             service.apply(group)
             events += len(group.events)
+            progress(events)
             if len(service.fresh) >= MANY:
                 rows = service.finished()
                 store.write(rows, None)
                 service.stored(rows)
-                progress(events)
     except (msgspec.MsgspecError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise StoreFailed(f"the store is damaged after group {service.position} ({reason}): put back a copy of its folder") from None
@@ -220,8 +220,8 @@ class Journal:
             group = Group(self.clock.now(), [entry.event for entry in entries])
             try:
                 self.store.append(self._seq + 1, sealed(group), *(duty or ((), None)))
-            except StoreFailed as error:
-                self._loop.call_soon_threadsafe(self._lost, entries, str(error), duty)
+            except Exception as error:  # the disk refused, or there was no memory to seal it: whoever waits is told so
+                self._loop.call_soon_threadsafe(self._lost, entries, str(error) or type(error).__name__, duty)
             else:
                 self._seq += 1
                 self._loop.call_soon_threadsafe(self._written, group, entries, duty)
