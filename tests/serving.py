@@ -89,7 +89,7 @@ async def served(folder: Any, learner: Any = None, store: Store | None = None, *
     content = None if learner is None else pack(learner)
     running = Running(Settings(str(folder), content, "test", **settings), store)
     async with running.life():
-        transport = httpx.ASGITransport(running.app, raise_app_exceptions=True)
+        transport = httpx.ASGITransport(running.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             while (await http.get("/ready")).status_code != 200:
                 if running.failure is not None:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from burkholder import losses
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BadInput
 from burkholder.serve import wire
 from burkholder.serve.answers import Answer, Learned, Problem, Progress, Refused, gathered, problem, refusal
 from burkholder.serve.blocks import TOGETHER, blocks
@@ -86,18 +86,13 @@ class Service:
                 model = self.model(event.model)
                 return getattr(self, f"_{event.verb}")(model, event, request or wire.read(event))
             return getattr(self, f"_{event.verb}")(event)
-        except Refused as error:
-            return refusal(error)
-        except BadInput as error:
-            found = problem(error)
-            return Answer(found.status, found)
         except StoreFailed:
             raise  # what is known of rounds that are over cannot be read: nobody can say what this event does
-        except BurkholderError as error:
-            return refusal(Refused(422, "body", event.verb, str(error)))
-        except Exception as error:  # a fault of ours: the event stands in the log, and fares the same on every replay
-            self._fault(event, error)
-            return refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
+        except Exception as error:  # a fault of ours, too, stands in the log, and fares the same on every replay
+            answer = refusal(error)
+            if answer.status == 500:
+                self._fault(event, error)
+            return answer
 
     def _fault(self, event: Event, error: Exception) -> None:
         self.faults.append(f"{event.verb} {event.model}: {type(error).__name__}: {error}")
