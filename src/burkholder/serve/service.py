@@ -186,15 +186,15 @@ class Service:
                 except BadInput:
                     other = shadow.forget(id)  # a label it cannot take
                 else:
-                    self._compare(model, shadow, over, other)
+                    self._compare(model, shadow, over.prediction, other.prediction, label)
         return Learned(id)
 
-    def _compare(self, model: Model, shadow: Model, mine: Over, other: Over) -> None:
+    def _compare(self, model: Model, shadow: Model, mine: Any, other: Any, label: Any) -> None:
         """A round that both played, by the loss of the one that answers; predictions that are no numbers are not compared."""
         loss = getattr(model.learner, "loss", None)
-        if loss is not None and type(mine.prediction) is float and type(other.prediction) is float:
-            y = losses.label(loss, mine.label)
-            self.comparisons[shadow.name].add(losses.value(loss, mine.prediction, y), losses.value(loss, other.prediction, y))
+        if loss is not None and type(mine) is float and type(other) is float:
+            y = losses.label(loss, label)
+            self.comparisons[shadow.name].add(losses.value(loss, mine, y), losses.value(loss, other, y))
 
     @staticmethod
     def _label_again(model: Model, id: str, over: Over | None, label: Any, weight: Any) -> Learned:
@@ -218,9 +218,12 @@ class Service:
         predictions = model.learn(request.rows, request.labels, request.weights)
         for shadow in self.shadows(model.name):
             try:
-                shadow.learn(request.rows, request.labels, request.weights)
+                others = shadow.learn(request.rows, request.labels, request.weights)
             except BadInput:
                 shadow.tally.forgotten += len(predictions)
+            else:
+                for mine, other, label in zip(predictions, others, request.labels):
+                    self._compare(model, shadow, mine, other, label)
         if event.key:
             self._close(model, key, Over(predictions, wire.digest(event.body)))
         return Answer(200, Progress(len(predictions), predictions))
