@@ -103,10 +103,10 @@ def test_a_shadow_learns_every_round_and_answers_as_the_learner_alone_would(logg
     assert candidate.learner.rounds == 30 and candidate.learner.cumulative_loss == alone.cumulative_loss
     comparison = logged.service.comparisons["candidate"]
     assert comparison.rounds == 30
-    more, before = [[2.0, k % 5.0] for k in range(20)], comparison.wins
-    told = logged.one(asked("learn", [{"x": x, "y": k % 2} for k, x in enumerate(more)])).body.predictions
-    others = alone.learn_many(more, [k % 2 for k in range(20)])
-    better = [_logistic(mine, k % 2) > _logistic(other, k % 2) for k, (mine, other) in enumerate(zip(told, others))]
+    more, ys, before = [[2.0, k % 5.0] for k in range(20)], [k // 4 % 2 for k in range(20)], comparison.wins
+    told = logged.one(asked("learn", [{"x": x, "y": y} for x, y in zip(more, ys)])).body.predictions
+    others = alone.learn_many(more, ys)
+    better = [_logistic(mine, y) > _logistic(other, y) for mine, other, y in zip(told, others, ys)]
     comparison = logged.restarted().service.comparisons["candidate"]
     assert comparison.rounds == 50 and comparison.wins == before + sum(better) and 0 < sum(better) < 20
     low, high = comparison.to_dict()["interval"]
