@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+CONNECTIONS = 64
 ARROW = "application/vnd.apache.arrow.stream"
 ECHO = """
 import sys, uvicorn
@@ -87,10 +88,10 @@ def served(port: int, learner: str) -> subprocess.Popen[bytes]:
     return started(port, "-c", main, "serve", "--store", tempfile.mkdtemp(), "--loss", "logistic", "--port", str(port), *OPTIONS[learner])
 
 
-def load(url: str, seconds: int, what: str = "pairs", kind: str = "", connections: int = 64) -> dict[str, Any]:
+def load(url: str, seconds: int, what: str = "pairs", kind: str = "") -> dict[str, Any]:
     """What autocannon says."""
     modules = os.environ["BURKHOLDER_NPM"]
-    command = ["node", str(HERE / "serve_load.js"), modules, url, str(connections), str(seconds), what, kind]
+    command = ["node", str(HERE / "serve_load.js"), modules, url, str(CONNECTIONS), str(seconds), what, kind]
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
@@ -149,9 +150,9 @@ def batches(seconds: int) -> None:
         for port, name in enumerate(OPTIONS, 8706):
             process, url = served(port, name), f"http://127.0.0.1:{port}/learn"
             try:
-                load(url, 1, file.name, ARROW, 8)
+                load(url, 1, file.name, ARROW)
                 before = processor(process)
-                said = load(url, seconds, file.name, ARROW, 8)
+                said = load(url, seconds, file.name, ARROW)
                 rate, took = 100 * said["good"] / said["seconds"], (processor(process) - before) / (100 * max(1, said["good"]))
             finally:
                 process.terminate()
