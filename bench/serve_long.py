@@ -67,9 +67,9 @@ def _done(store: Store, service: Service, group: Group, rhythm: Rhythm | None) -
         return
     events, size = service.since
     due = events >= rhythm.events or size >= rhythm.bytes
-    done = service.finished() if due or len(service.fresh) >= FRESH else []
+    done = service.ended.rows() if due or len(service.ended.fresh) >= FRESH else []
     store.append(service.position + 1, sealed(group), done, service.snapshot() if due else None)
-    service.stored(done)
+    service.ended.stored(done)
     if due:
         service.since = [0, 0]
     service.apply(group)

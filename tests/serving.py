@@ -69,9 +69,9 @@ class Logged:
 
     def tidy(self, snapshot: bool = True) -> None:
         """What is over goes to the store; with a snapshot, the log is cut."""
-        rows = self.service.finished()
+        rows = self.service.ended.rows()
         self.store.write(rows, self.service.snapshot() if snapshot else None)
-        self.service.stored(rows)
+        self.service.ended.stored(rows)
 
     def restarted(self) -> Logged:
         """What a new process finds."""

@@ -306,10 +306,10 @@ def test_a_disk_that_cannot_be_read_stops_the_service_and_the_next_one_has_done_
     async def broken(http):
         journal = http.running.front.journal
         await http.post("/predict", json={"x": [1.0, 2.0], "id": "a"})
-        find, journal.service._find = journal.service._find, unreadable
+        find, journal.service.ended.find = journal.service.ended.find, unreadable
         told = await http.post("/predict", json={"x": [1.0, 2.0], "id": "b"})
         looked = await http.post("/label", json={"id": "c", "y": 1})
-        journal.service._find = find
+        journal.service.ended.find = find
         after = await http.post("/label", json={"id": "a", "y": 1})  # who knows what is in memory now
         return [answer.status_code for answer in (told, looked, after)]
 
