@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 import time
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,7 +120,7 @@ def test_a_log_with_a_gap_is_refused(tmp_path):
         Logged(tmp_path)
 
 
-def test_a_stop_while_the_log_is_replayed_ends_the_replay_before_the_store_is_closed(tmp_path):
+def test_while_the_log_is_replayed_it_is_alive_and_not_ready_and_a_stop_ends_the_replay_before_the_store_is_closed(tmp_path):
     logged = Logged(tmp_path)
     logged.one(created(LEARNERS["l2"]()))
     for k in range(200):
@@ -139,10 +140,14 @@ def test_a_stop_while_the_log_is_replayed_ends_the_replay_before_the_store_is_cl
             super().close()
 
     async def brief():
-        async with Running(Settings(str(tmp_path)), Traced(tmp_path)).life():
+        running = Running(Settings(str(tmp_path)), Traced(tmp_path))
+        way = httpx.ASGITransport(running.app)
+        async with running.life(), httpx.AsyncClient(transport=way, base_url="http://localhost") as http:
             await asyncio.sleep(0.1)
+            answers = [await http.get("/health"), await http.get("/ready"), await http.post("/predict", json={"x": [1.0, 2.0]})]
+            return [answer.status_code for answer in answers]
 
-    asyncio.run(brief())
+    assert asyncio.run(brief()) == [200, 503, 503]
     assert seen.index("closed") == len(seen) - 1 and 1 < len(seen) < 200  # in the middle of it, and nobody reads any more
     again = Logged(tmp_path)
     assert again.service.models["default"].learner.rounds == 200

@@ -53,7 +53,7 @@ class Client:
         return self._run(self._calls.predict(x, id))
 
     def predict_many(self, rows: Any, ids: Sequence[str] | None = None) -> list[Answered]:
-        """The predictions for many rows."""
+        """The predictions for many rows. An error is about the first that was refused; give ids to label the others all the same."""
         return self._run(self._calls.predict_many(rows, ids))
 
     def label(self, id: str, y: Any, weight: float = 1.0) -> None:
@@ -130,7 +130,7 @@ class AsyncClient:
         return await self._run(self._calls.predict(x, id))
 
     async def predict_many(self, rows: Any, ids: Sequence[str] | None = None) -> list[Answered]:
-        """The predictions for many rows."""
+        """The predictions for many rows. An error is about the first that was refused; give ids to label the others all the same."""
         return await self._run(self._calls.predict_many(rows, ids))
 
     async def label(self, id: str, y: Any, weight: float = 1.0) -> None:

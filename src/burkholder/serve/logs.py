@@ -8,6 +8,8 @@ import sys
 import time
 from typing import Any
 
+from burkholder.machine.announcing import announce_compiling
+
 
 def say(event: str, **fields: Any) -> None:
     """One line: when, what, and what goes with it."""
@@ -26,5 +28,6 @@ class Lines(logging.Handler):
 
 
 def take_over() -> None:
-    """Whatever is logged anywhere comes out as our lines."""
+    """Whatever is logged, or announced, anywhere comes out as our lines."""
     logging.basicConfig(handlers=[Lines()], level=logging.WARNING, force=True)
+    announce_compiling(say)
