@@ -60,7 +60,8 @@ class Sheet(NamedTuple):
     step: Vector
     shrink: Vector
     scale: Vector  # 1 over the standard deviation of each feature; 1 in the first place once there are any
-    near: Vector  # see `neighbours`
+    point: Vector  # see `neighbours`
+    near: Vector
     votes: Vector
 
 
@@ -89,8 +90,9 @@ def new_sheet(cells: Cells) -> Sheet:
     scale = aligned(WIDEST + 9)
     scale[:features] = cells.knots[:, SCALE]
     scale[0] = float(scale.any())
-    out, reach, wrong, step, shrink, near, votes = (aligned(8) for _ in range(7))
-    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, out, reach, wrong, step, shrink, scale, near, votes)
+    out, reach, wrong, step, shrink = (aligned(8) for _ in range(5))
+    tops = (scale, aligned(WIDEST + 9), aligned(24), aligned(8))
+    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, out, reach, wrong, step, shrink, *tops)
 
 
 @inlined

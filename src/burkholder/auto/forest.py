@@ -26,14 +26,15 @@ import numpy as np
 
 from burkholder.auto.aggregate import NARROWEST
 from burkholder.auto.plan import MIX_LOG, Plan
+from burkholder.auto.remembered import BASE, LABEL, ROUND, SIDE, WEIGHT, entry, longer_ring, new_ring, place_of_round
 from burkholder.auto.state import aligned
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
 from burkholder.machine.elementary import log, sigmoid
-from burkholder.machine.memory import Matrix, Vector, Whole
-from burkholder.machine.vectors import all8, least, most, put, row8
+from burkholder.machine.memory import Cube, Matrix, Vector, Whole
+from burkholder.machine.vectors import all8, least, load8, most, row8, store, total8, where_positive
 
 # columns of `nodes`, a row a node: b_v, how many rows it rests on, LEAD, GAP, the largest difference of losses, where it was
 # split: the cut, the feature, the left child (0: it is a leaf; the right child is the next one)
@@ -42,7 +43,6 @@ NODES = 2047  # a tree
 HELD = 40
 CANDIDATES = 60
 DEPTH = 64
-BASE, LABEL, WEIGHT, ROUND = range(4)  # columns of `ring` before the features, whose places are counted from 1
 RING = 1 << 14  # rows that are remembered
 WIDEST = 128  # features at most
 FLOOR = 0.5  # of the largest difference of losses: no η is larger than ln 2 over this
@@ -58,38 +58,46 @@ class Forest(NamedTuple):
     held: Matrix  # a row a node: how many rows of the stream it holds, and their rounds
     used: Vector  # nodes of each tree
     seen: Vector  # how many features were seen
-    ring: Matrix
+    ring: Cube  # see `remembered`
     seed: Whole
 
 
 class Walk(NamedTuple):
-    """Scratch: the row as a vector, and each tree's way through it."""
+    """Scratch: the row as a vector, and the ways of all trees through it, step by step: first all roots, then what follows them, …"""
 
     x: Vector
-    path: Matrix
-    own: Matrix  # what the nodes on the way play
-    share: Matrix  # s of those nodes
-    mixed: Matrix  # p̄ of those nodes
-    alone: Matrix  # the loss of what they play
-    below: Matrix  # the loss of p̄
-    length: Vector
+    base: Vector  # of each tree
+    steps: Whole  # how many there are
+    node: Whole
+    after: Whole  # the step that follows in the same tree; the last one follows itself
+    last: Whole  # step of each tree
+    depth: Whole  # how many steps a tree has
+    open: Whole  # trees that go on
+    own: Vector  # what the node plays
+    share: Vector  # s
+    mixed: Vector  # p̄
+    alone: Vector  # the loss of what the node plays
+    below: Vector  # the loss of p̄
     rest: Vector
     mass: Vector
     rows: Whole  # where in the ring the rows of a leaf stand
+    laid: Matrix  # their features, a row a feature; whether this was done, in the last column
 
 
 def new_forest(trees: int) -> Forest:
     """Roots only."""
     nodes = aligned(trees, 8)
     nodes[:, MASS] = 1.0
-    return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), aligned(1, ROUND + 1), np.array([1], np.int64))
+    return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), new_ring(), np.array([1], np.int64))
 
 
 def new_walk(trees: int, width: int) -> Walk:
     """Scratch for rows of so many features."""
-    path, own, share, mixed, alone, below = (aligned(trees, DEPTH) for _ in range(6))
-    rows = np.zeros(HELD, np.int64)
-    return Walk(aligned(width + 1), path, own, share, mixed, alone, below, aligned(trees), aligned(HELD), aligned(HELD), rows)
+    most = trees * DEPTH + 8
+    one, node, after, last, depth, open_, rows = (np.zeros(size, np.int64) for size in (1, most, most, trees, trees, trees, HELD))
+    own, share, mixed, alone, below = (aligned(most) for _ in range(5))
+    steps = (one, node, after, last, depth, open_, own, share, mixed, alone, below)
+    return Walk(aligned(width + 1), aligned(trees), *steps, aligned(HELD), aligned(HELD), rows, aligned(width + 1, HELD + 8))
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -99,19 +107,8 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
     if wanted * trees > len(forest.nodes):
         size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
         forest = forest._replace(nodes=longer(forest.nodes, size), held=longer(forest.held, size))
-    have, columns = forest.ring.shape
-    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + power(width))
-    if (length, width) == (have, columns):
-        return forest
-    ring = aligned(length, width)
-    kept = forest.ring[forest.ring[:, ROUND] > 0.0]
-    ring[kept[:, ROUND].astype(np.int64) % length, :columns] = kept
-    return forest._replace(ring=ring)
-
-
-def power(number: int) -> int:
-    """The next power of two, at least sixteen."""
-    return 1 << max(number - 1, 3).bit_length()
+    ring = longer_ring(forest.ring, RING, rounds, rows, width)
+    return forest if ring is forest.ring else forest._replace(ring=ring)
 
 
 def longer(array: np.ndarray, size: int) -> np.ndarray:
@@ -138,55 +135,66 @@ def rate(plan, forest, node):
 
 
 @inlined
-def forecast(plan, forest, walk, k, base):
-    """p̄ at the root of tree k: a probability under the log loss, else a prediction. The way is kept for `learn`."""
+def descend(plan, forest, walk):
+    """The ways through all trees, a level at a time: while the node of one is on its way from memory, others are looked at."""
     nodes, trees = forest.nodes, forest.used.shape[0]
-    node, m, down = k, 0, 1.0
-    while down > 0.0:
-        walk.path[k, m] = float(node)
-        walk.own[k, m] = base + nodes[node, OFFSET]
-        walk.share[k, m] = rate(plan, forest, node) * nodes[node, LEAD]
-        m += 1
-        down = nodes[node, CHILD]
-        if down > 0.0:
+    for k in range(trees):
+        walk.open[k], walk.last[k], walk.depth[k], walk.node[k] = k, k, 0, k
+    left, step = trees, 0
+    while left > 0:
+        still, following = 0, step + left
+        for i in range(left):
+            k, node = walk.open[i], walk.node[step]
+            walk.last[k], walk.after[step] = step, step
+            walk.depth[k] += 1
+            walk.own[step] = walk.base[k] + nodes[node, OFFSET]
+            walk.share[step] = rate(plan, forest, node) * nodes[node, LEAD]
             side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
-            node = (int(down) + side) * trees + k
-    walk.length[k] = float(m)
-    for j in range(0, m, 8):  # eight nodes at a time: what stands behind the last one is never read
-        put(walk.share, k, j, sigmoid(row8(walk.share, k, j)))
-        if plan.mixing == MIX_LOG:
-            put(walk.own, k, j, least(most(sigmoid(row8(walk.own, k, j)), all8(SURE)), all8(1.0 - SURE)))
-    mixed = walk.own[k, m - 1]
-    walk.mixed[k, m - 1] = mixed
-    for j in range(m - 2, -1, -1):
-        mixed = walk.own[k, j] + walk.share[k, j] * (mixed - walk.own[k, j])
-        walk.mixed[k, j] = mixed
-    return mixed
+            down = int(nodes[node, CHILD])
+            walk.open[still], walk.node[following + still] = k, (down + side) * trees + k  # to stay, if the way goes on
+            walk.after[step] = following + still if down > 0 else step
+            still += 1 if down > 0 else 0
+            step += 1
+        left = still
+    walk.steps[0] = step
 
 
 @inlined
-def spend(plan, loss, walk, k, y):
-    """The losses of the nodes on the way, and of p̄ at each of them: of a probability of y = 1, or of a prediction."""
-    m = int(walk.length[k])
+def mix(plan, walk):
+    """p̄ of every step: probabilities under the log loss, else predictions. Those of the trees stand first."""
+    for j in range(0, walk.steps[0], 8):  # what stands behind the last step is never read
+        store(walk.share, j, sigmoid(load8(walk.share, j)))
+        own = load8(walk.own, j)
+        if plan.mixing == MIX_LOG:
+            own = least(most(sigmoid(own), all8(SURE)), all8(1.0 - SURE))
+            store(walk.own, j, own)
+        store(walk.mixed, j, own)
+    for j in range(walk.steps[0] - 1, -1, -1):
+        walk.mixed[j] = walk.own[j] + walk.share[j] * (walk.mixed[walk.after[j]] - walk.own[j])
+
+
+@inlined
+def spend(plan, loss, walk, y):
+    """The losses of what every node on the way plays, and of p̄ there: of a probability of y = 1, or of a prediction."""
     if plan.mixing == MIX_LOG:
         one, sign = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0)
-        for j in range(0, m, 8):
-            put(walk.alone, k, j, all8(0.0) - log(one + sign * row8(walk.own, k, j)))
-            put(walk.below, k, j, all8(0.0) - log(one + sign * row8(walk.mixed, k, j)))
+        for j in range(0, walk.steps[0], 8):
+            store(walk.alone, j, all8(0.0) - log(one + sign * load8(walk.own, j)))
+            store(walk.below, j, all8(0.0) - log(one + sign * load8(walk.mixed, j)))
         return
-    for j in range(m):
-        walk.alone[k, j], walk.below[k, j] = value(loss, walk.own[k, j], y), value(loss, walk.mixed[k, j], y)
+    for j in range(walk.steps[0]):
+        walk.alone[j], walk.below[j] = value(loss, walk.own[j], y), value(loss, walk.mixed[j], y)
 
 
 @inlined
-def learn(plan, loss, forest, walk, k, y, usual, weight):
-    """Every node on the way takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
-    nodes, m = forest.nodes, int(walk.length[k])
-    spend(plan, loss, walk, k, y)
-    for j in range(m):
-        at, own = int(walk.path[k, j]), walk.own[k, j]
-        if j < m - 1:
-            charge(plan, forest, at, weight * walk.alone[k, j], weight * walk.below[k, j + 1], weight * walk.below[k, j], weight)
+def learn(plan, loss, forest, walk, y, usual, weight):
+    """Every node on the ways takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
+    nodes = forest.nodes
+    spend(plan, loss, walk, y)
+    for j in range(walk.steps[0]):
+        at, own, after = walk.node[j], walk.own[j], walk.after[j]
+        if after > j:
+            charge(plan, forest, at, weight * walk.alone[j], weight * walk.below[after], weight * walk.below[j], weight)
         if plan.mixing == MIX_LOG:
             nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
@@ -209,16 +217,6 @@ def charge(plan, forest, at, mine, below, mixed, weight):
 
 
 @inlined
-def remember(forest, walk, base, y, weight, now):
-    """Put the row into the ring."""
-    ring = forest.ring
-    at = int(now) % ring.shape[0]
-    ring[at, BASE], ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = base, y, weight, now
-    for i in range(1, ring.shape[1] - ROUND):
-        ring[at, ROUND + i] = walk.x[i] if i < walk.x.shape[0] else 0.0
-
-
-@inlined
 def draw(forest):
     """A number in [0, 1), from a linear congruence of 64 bits."""
     forest.seed[0] = forest.seed[0] * 6364136223846793005 + 1442695040888963407
@@ -228,17 +226,17 @@ def draw(forest):
 @inlined
 def hold(plan, forest, walk, k, based, now):
     """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
-    leaf, held = int(walk.path[k, int(walk.length[k]) - 1]), forest.held
+    leaf, held = walk.node[walk.last[k]], forest.held
     count = int(held[leaf, 0]) + 1
     held[leaf, count], held[leaf, 0] = now, float(count)
     if count < HELD:
         return
     count = 0
     for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(forest.ring.shape[0]):
+        if held[leaf, i] > now - float(SIDE * forest.ring.shape[0]):
             count += 1
             held[leaf, count] = held[leaf, i]
-    if count == HELD and walk.length[k] < float(DEPTH) and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
+    if count == HELD and walk.depth[k] < DEPTH and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
         return
     half = HELD // 2 if count == HELD else count
     for i in range(1, half + 1):
@@ -247,37 +245,56 @@ def hold(plan, forest, walk, k, based, now):
 
 
 @inlined
+def lay(forest, walk, feature):
+    """What the rows of a leaf have of a feature, side by side; once a leaf."""
+    if walk.laid[feature, HELD] == 0.0:
+        for i in range(HELD):
+            walk.laid[feature, i] = entry(forest.ring, walk.rows[i], ROUND + feature)
+        walk.laid[feature, HELD] = 1.0
+
+
+@inlined
+def gain(walk, feature, cut, total, mass):
+    """By how much two corrections fit the rows up to a cut, and those beyond."""
+    push, weight, where = all8(0.0), all8(0.0), all8(cut)
+    for i in range(0, HELD, 8):
+        beyond = row8(walk.laid, feature, i) - where
+        push = push + where_positive(beyond, all8(0.0), load8(walk.rest, i))
+        weight = weight + where_positive(beyond, all8(0.0), load8(walk.mass, i))
+    left, mine = total8(push), total8(weight)
+    return left * left / (mine + 1.0) + (total - left) * (total - left) / (mass - mine + 1.0)
+
+
+@inlined
 def split(plan, forest, walk, k, leaf, based):
     """Try random cuts of a leaf, and make the best one; whether there was any."""
     nodes, held, ring = forest.nodes, forest.held, forest.ring
     total, mass = 0.0, 0.0
     for i in range(HELD):
-        row = int(held[leaf, i + 1]) % ring.shape[0]
+        row = place_of_round(ring, held[leaf, i + 1])
         walk.rows[i] = row
-        own = based * ring[row, BASE] + nodes[leaf, OFFSET]
+        own, label, weight = based * entry(ring, row, BASE) + nodes[leaf, OFFSET], entry(ring, row, LABEL), entry(ring, row, WEIGHT)
         if plan.mixing == MIX_LOG:
             p = chance(own)
-            walk.rest[i] = ring[row, WEIGHT] * ((1.0 if ring[row, LABEL] > 0.0 else 0.0) - p)
-            walk.mass[i] = ring[row, WEIGHT] * max(p * (1.0 - p), LEAST)
+            walk.rest[i] = weight * ((1.0 if label > 0.0 else 0.0) - p)
+            walk.mass[i] = weight * max(p * (1.0 - p), LEAST)
         else:
-            walk.rest[i], walk.mass[i] = ring[row, WEIGHT] * (ring[row, LABEL] - own), ring[row, WEIGHT]
+            walk.rest[i], walk.mass[i] = weight * (label - own), weight
         total, mass = total + walk.rest[i], mass + walk.mass[i]
+    for feature in range(1, int(forest.seen[0]) + 1):
+        walk.laid[feature, HELD] = 0.0
     best, where, cut = total * total / (mass + 1.0), 0, 0.0
     for _ in range(CANDIDATES):
-        column = ROUND + 1 + int(draw(forest) * forest.seen[0])
-        one = ring[walk.rows[int(draw(forest) * HELD)], column]
-        other = ring[walk.rows[int(draw(forest) * HELD)], column]
+        feature = 1 + int(draw(forest) * forest.seen[0])
+        lay(forest, walk, feature)
+        one, other = walk.laid[feature, int(draw(forest) * HELD)], walk.laid[feature, int(draw(forest) * HELD)]
         low, high = min(one, other), max(one, other)
         at = low + draw(forest) * (high - low)
         at = at if at < high else low
         if low < high:
-            left, weight = 0.0, 0.0
-            for i in range(HELD):
-                if ring[walk.rows[i], column] <= at:
-                    left, weight = left + walk.rest[i], weight + walk.mass[i]
-            gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
-            if gain > best:
-                best, where, cut = gain, column - ROUND, at
+            gained = gain(walk, feature, at, total, mass)
+            if gained > best:
+                best, where, cut = gained, feature, at
     if where == 0:
         return False
     child, trees = int(forest.used[k]), forest.used.shape[0]
@@ -286,7 +303,7 @@ def split(plan, forest, walk, k, leaf, based):
     for side in range(2):
         node, count, push, weight = (child + side) * trees + k, 0, 0.0, 1.0
         for i in range(HELD):
-            if (ring[walk.rows[i], ROUND + where] <= cut) == (side == 0):
+            if (walk.laid[where, i] <= cut) == (side == 0):
                 count += 1
                 held[node, count] = held[leaf, i + 1]
                 push, weight = push + walk.rest[i], weight + walk.mass[i]

@@ -15,6 +15,8 @@ from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
 from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
+from burkholder.auto.remembered import blocked, rows_of
+from burkholder.auto.remembered import write as remember
 from burkholder.auto.room import plain, plan_with
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -34,6 +36,7 @@ from burkholder.losses import value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log
 from burkholder.machine.memory import named, place, table
+from burkholder.machine.vectors import all8, load8, store
 
 PREFIX = "beyond_"  # of its arrays, where they are saved with the linear lanes'
 START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen, see `sleep`
@@ -77,9 +80,18 @@ def clear(walk, slot_of, indices, start, stop):
 def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     """The prediction of all lanes together, given the linear lanes'."""
     desk.out[0] = linear
-    for k in range(forest.used.shape[0]):
-        p = forests.forecast(plan, forest, walk, k, linear if blends.based(k + 1) else 0.0)
-        desk.out[k + 1] = log(p / (1.0 - p)) if plan.mixing == MIX_LOG else p
+    trees = forest.used.shape[0]
+    for k in range(trees):
+        walk.base[k] = linear if blends.based(k + 1) else 0.0
+    forests.descend(plan, forest, walk)
+    forests.mix(plan, walk)
+    if plan.mixing == MIX_LOG:
+        for k in range(0, trees, 8):  # lanes that follow are written below
+            p = load8(walk.mixed, k)
+            store(desk.out, k + 1, log(p / (all8(1.0) - p)))
+    else:
+        for k in range(trees):
+            desk.out[k + 1] = walk.mixed[k]
     additive.forecast(cells, sheet, walk.x, linear)
     for k in range(additive.LANES):
         desk.out[plan.full + k] = sheet.out[k]
@@ -97,9 +109,9 @@ def learn(plan, loss, forest, walk, cells, sheet, blend, desk, linear, p, y, wei
     additive.learn(plan, blend, cells, sheet, desk, plan.full, usual, weight)
     blends.learn(plan, loss, blend, desk, p, y, usual, weight)
     now = blend.scalars[ROUNDS]
-    forests.remember(forest, walk, linear, usual, weight, now)
+    remember(forest.ring, walk.x, now, linear, usual, weight)
+    forests.learn(plan, loss, forest, walk, y, usual, weight)
     for k in range(forest.used.shape[0]):
-        forests.learn(plan, loss, forest, walk, k, y, usual, weight)
         forests.hold(plan, forest, walk, k, 1.0 if blends.based(k + 1) else 0.0, now)
 
 
@@ -241,11 +253,12 @@ class Nonlinear:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name."""
-        return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
+        learned = {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
+        return learned | {"ring": rows_of(self.forest.ring)}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
-        self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
+        self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})._replace(ring=blocked(arrays["ring"]))
         self.cells = Cells(**{name: copied(arrays[name]) for name in Cells._fields})
         self.blend = Blend(**{name: copied(arrays[name]) for name in Blend._fields})
         self._ready()

@@ -13,6 +13,7 @@ from burkholder.auto import bayes, grove, kernel, pooling
 from burkholder.auto.forest import WIDEST
 from burkholder.auto.grove import Grove, Walk, most_nodes, new_grove, new_walk, roomy, wider
 from burkholder.auto.nonlinear import clear, scatter
+from burkholder.auto.remembered import blocked, rows_of
 from burkholder.auto.room import plain
 from burkholder.auto.state import aligned, copied, padded
 from burkholder.machine.compiling import uncounted
@@ -178,11 +179,12 @@ class Several:
         """Everything that was learned, by name; nodes that are there."""
         learned = {name: array.copy() for part in (self.grove, self.meeting) for name, array in part._asdict().items()}
         used = int(self.grove.used.max()) * len(self.grove.used)
-        return learned | {name: learned[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        kept = {name: learned[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        return learned | kept | {"ring": rows_of(self.grove.ring)}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
-        self.grove = Grove(**{name: copied(arrays[name]) for name in Grove._fields})
+        self.grove = Grove(**{name: copied(arrays[name]) for name in Grove._fields})._replace(ring=blocked(arrays["ring"]))
         self.meeting = Meeting(**{name: copied(arrays[name]) for name in Meeting._fields})
         self._ready()
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from burkholder.auto import state as slots
-from burkholder.auto.forest import CHILD, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST
+from burkholder.auto.forest import CHILD, FEATURE, LEAD, NODES, WIDEST
 from burkholder.auto.grove import DEPTH, HELD, LARGEST, RING
 from burkholder.auto.nonlinear_schema import FAR, HUGE, covariances, is_tree, ring_of_rows
+from burkholder.auto.remembered import LABEL, ROUND, WEIGHT
 from burkholder.auto.several import START, WAYS
 from burkholder.auto.state import SCALARS
 from burkholder.auto.targets import HEAVIEST
@@ -65,8 +66,6 @@ def _labelled(arrays: Any, classes: int) -> bool:
     """Every row that is remembered has a class that is known, and probabilities of them."""
     there = arrays["ring"][:, ROUND] > 0.0
     label, weight = arrays["ring"][there, LABEL], arrays["ring"][there, WEIGHT]
-    if (arrays["ring"].shape[1] - ROUND - 1) % 8:
-        return False
     known = (label >= 1.0) & (label <= classes) & (label == np.floor(label)) & (weight >= 0.0) & (weight <= HEAVIEST)
     return bool(known.all() and (arrays["said"][there].sum(axis=1) > 0.0).all())
 
