@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
-from burkholder.auto.neighbours import search, votes
+from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
 from burkholder.auto.state import aligned, padded
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
@@ -69,7 +69,7 @@ class Walk(NamedTuple):
     rows: Whole  # where in the ring they stand
     scale: Vector  # 1 over the range of each feature
     near: Vector
-    labels: Vector
+    where: Whole
 
 
 def new_grove(trees: int, room: int) -> Grove:
@@ -85,7 +85,7 @@ def new_walk(grove: Grove) -> Walk:
     (trees, room), side = (len(grove.used), grove.found.shape[1]), WIDEST + 9
     path, share, own = aligned(trees, DEPTH), aligned(trees, DEPTH), aligned(trees * DEPTH, room)
     rest, mass, sums, rows = aligned(HELD, room), aligned(HELD, room), aligned(3, room), np.zeros(HELD, np.int64)
-    tops = (aligned(side), aligned(8), aligned(8))
+    tops = (aligned(side), aligned(8), np.zeros(NEAREST, np.int64))
     return Walk(aligned(side), aligned(2, room), path, share, own, aligned(trees), rest, mass, sums, rows, *tops)
 
 
@@ -291,15 +291,22 @@ def split(grove, walk, k, leaf):
 
 @inlined
 def vote(grove, walk, now, ways, way):
-    """The neighbours' sizes into a way, after `now` rounds."""
+    """What both searches for neighbours find after `now` rounds, as sizes, into a way and the next."""
     for i in range(1, grove.ring.shape[1] - ROUND, 8):
         store(walk.scale, i, row8(grove.ends, HIGH, i) - row8(grove.ends, LOW, i))
     for i in range(1, grove.ring.shape[1] - ROUND):
         walk.scale[i] = 1.0 / walk.scale[i] if 1e-100 < walk.scale[i] < 1e100 else 0.0
+    count_votes(grove, walk, search_leaves(grove, walk, walk.scale, walk.near, walk.where), ways, way)
+    count_votes(grove, walk, search_last(grove.ring, walk.x, walk.scale, now, walk.near, walk.where), ways, way + 1)
+
+
+@inlined
+def count_votes(grove, walk, found, ways, way):
+    """The votes of those found beside what the linear lanes play."""
     for c in range(0, grove.found.shape[1], 8):
         put(ways, way, c, row8(walk.base, 0, c))
-    for k in range(search(grove.ring, walk.x, walk.scale, now, walk.near, walk.labels)):
-        ways[way, int(walk.labels[k])] += votes(k)
+    for k in range(found):
+        ways[way, int(grove.ring[walk.where[k], LABEL])] += votes(k)
 
 
 def costs(grove: Grove, k: int, rounds: float) -> np.ndarray:

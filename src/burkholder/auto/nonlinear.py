@@ -83,8 +83,7 @@ def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     additive.forecast(cells, sheet, walk.x, linear)
     for k in range(additive.LANES):
         desk.out[plan.full + k] = sheet.out[k]
-    if plan.kinds[0] == LOGISTIC:
-        desk.out[plan.stacks - 1] = neighbours.forecast(forest, sheet, walk.x, blend.scalars[ROUNDS], linear)
+    neighbours.forecast(plan, forest, walk, sheet, blend.scalars[ROUNDS], linear, desk.out, plan.stacks - neighbours.LANES)
     p = blends.play(plan, blend, desk)
     return log(p) if plan.mixing == MIX_LOG else p
 
