@@ -177,7 +177,7 @@ def compared(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, how: str) 
             line = beside(entry, X, y, loss, shuffled)
         else:
             rows = quality_nonlinear.rows_of(X, y, shuffled)
-            if rows is None or loss in ("classes", "absolute"):
+            if rows is None or loss == "absolute":
                 continue
             line = {"set": entry["name"], "loss": loss, "shuffled": shuffled} | quality_frozen.frozen(*rows, loss)
             if not shuffled:

@@ -31,9 +31,9 @@ from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
-from burkholder.machine.elementary import log, sigmoid
+from burkholder.machine.elementary import exp_down, log, sigmoid
 from burkholder.machine.memory import Matrix, Vector, Whole
-from burkholder.machine.vectors import all8, least, most, put, row8
+from burkholder.machine.vectors import all8, least, load8, most, put, row8, store, total8, where_positive
 
 # columns of `nodes`, a row a node: b_v, how many rows it rests on, LEAD, GAP, the largest difference of losses, where it was
 # split: the cut, the feature, the left child (0: it is a leaf; the right child is the next one)
@@ -72,9 +72,14 @@ class Walk(NamedTuple):
     mixed: Matrix  # p̄ of those nodes
     alone: Matrix  # the loss of what they play
     below: Matrix  # the loss of p̄
+    lead: Vector  # LEAD, GAP and RANGE of the nodes on a way
+    gap: Vector
+    range: Vector
     length: Vector
     rest: Vector
     mass: Vector
+    asked: Vector  # how many splits were tried, then which of them asked for each feature last
+    values: Matrix  # of the features asked for: what they are in the rows of a leaf
     rows: Whole  # where in the ring the rows of a leaf stand
 
 
@@ -87,9 +92,26 @@ def new_forest(trees: int) -> Forest:
 
 def new_walk(trees: int, width: int) -> Walk:
     """Scratch for rows of so many features."""
-    path, own, share, mixed, alone, below = (aligned(trees, DEPTH) for _ in range(6))
+    path, own, share, mixed, alone, below = (aligned(trees, DEPTH + 8) for _ in range(6))
     rows = np.zeros(HELD, np.int64)
-    return Walk(aligned(width + 1), path, own, share, mixed, alone, below, aligned(trees), aligned(HELD), aligned(HELD), rows)
+    return Walk(
+        aligned(width + 1),
+        path,
+        own,
+        share,
+        mixed,
+        alone,
+        below,
+        aligned(DEPTH),
+        aligned(DEPTH),
+        aligned(DEPTH),
+        aligned(trees),
+        aligned(HELD),
+        aligned(HELD),
+        aligned(WIDEST + 1),
+        aligned(WIDEST + 1, HELD),
+        rows,
+    )
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -183,10 +205,9 @@ def learn(plan, loss, forest, walk, k, y, usual, weight):
     """Every node on the way takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
     nodes, m = forest.nodes, int(walk.length[k])
     spend(plan, loss, walk, k, y)
+    charge(plan, forest, walk, k, weight)
     for j in range(m):
         at, own = int(walk.path[k, j]), walk.own[k, j]
-        if j < m - 1:
-            charge(plan, forest, at, weight * walk.alone[k, j], weight * walk.below[k, j + 1], weight * walk.below[k, j], weight)
         if plan.mixing == MIX_LOG:
             nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
@@ -196,16 +217,33 @@ def learn(plan, loss, forest, walk, k, y, usual, weight):
 
 
 @inlined
-def charge(plan, forest, at, mine, below, mixed, weight):
-    """LEAD and GAP of a node, from the losses of its own prediction, of what lies below, and of their mixture."""
-    nodes = forest.nodes
-    nodes[at, RANGE] = max(nodes[at, RANGE], abs(mine - below))
-    eta = rate(plan, forest, at)
-    if eta > 0.0 and (plan.mixing != MIX_LOG or weight > 1.0):
-        share, lower = chance(eta * nodes[at, LEAD]), min(mine, below)
-        mix = lower - math.log((1.0 - share) * math.exp(eta * (lower - mine)) + share * math.exp(eta * (lower - below))) / eta
-        nodes[at, GAP] += max(0.0, mixed - mix)
-    nodes[at, LEAD] += mine - below
+def charge(plan, forest, walk, k, weight):
+    """LEAD and GAP of the nodes that chose, eight at a time, from the losses of what they play, of what lies below, and of both mixed."""
+    nodes, inner = forest.nodes, int(walk.length[k]) - 1
+    for j in range(inner):
+        at = int(walk.path[k, j])
+        walk.lead[j], walk.gap[j], walk.range[j] = nodes[at, LEAD], nodes[at, GAP], nodes[at, RANGE]
+    for j in range(0, inner, 8):
+        mine, below = all8(weight) * row8(walk.alone, k, j), all8(weight) * row8(walk.below, k, j + 1)
+        ahead = mine - below
+        spread = most(load8(walk.range, j), abs(ahead))
+        if plan.mixing != MIX_LOG or weight > 1.0:
+            eta = all8(1.0)
+            if plan.mixing != MIX_LOG:
+                scale = most(load8(walk.gap, j), all8(FLOOR) * spread)
+                chosen = scale - all8(NARROWEST)
+                eta = where_positive(chosen, all8(LN2) / where_positive(chosen, scale, all8(1.0)), all8(0.0))
+            share, lower = sigmoid(eta * load8(walk.lead, j)), least(mine, below)
+            own, other = exp_down(eta * (lower - mine)), exp_down(eta * (lower - below))
+            total = most(own + share * (other - own), all8(1e-300))
+            mix = lower - log(total) / where_positive(eta, eta, all8(1.0))
+            gap = most(all8(weight) * row8(walk.below, k, j) - mix, all8(0.0))
+            store(walk.gap, j, load8(walk.gap, j) + where_positive(eta, gap, all8(0.0)))
+        store(walk.range, j, spread)
+        store(walk.lead, j, load8(walk.lead, j) + ahead)
+    for j in range(inner):
+        at = int(walk.path[k, j])
+        nodes[at, LEAD], nodes[at, GAP], nodes[at, RANGE] = walk.lead[j], walk.gap[j], walk.range[j]
 
 
 @inlined
@@ -263,21 +301,27 @@ def split(plan, forest, walk, k, leaf, based):
             walk.rest[i], walk.mass[i] = ring[row, WEIGHT] * (ring[row, LABEL] - own), ring[row, WEIGHT]
         total, mass = total + walk.rest[i], mass + walk.mass[i]
     best, where, cut = total * total / (mass + 1.0), 0, 0.0
+    walk.asked[0] += 1.0
     for _ in range(CANDIDATES):
-        column = ROUND + 1 + int(draw(forest) * forest.seen[0])
-        one = ring[walk.rows[int(draw(forest) * HELD)], column]
-        other = ring[walk.rows[int(draw(forest) * HELD)], column]
+        feature = 1 + int(draw(forest) * forest.seen[0])
+        if walk.asked[feature] != walk.asked[0]:  # its values are fetched when it is tried first
+            walk.asked[feature] = walk.asked[0]
+            for i in range(HELD):
+                walk.values[feature, i] = ring[walk.rows[i], ROUND + feature]
+        one, other = walk.values[feature, int(draw(forest) * HELD)], walk.values[feature, int(draw(forest) * HELD)]
         low, high = min(one, other), max(one, other)
         at = low + draw(forest) * (high - low)
         at = at if at < high else low
         if low < high:
-            left, weight = 0.0, 0.0
-            for i in range(HELD):
-                if ring[walk.rows[i], column] <= at:
-                    left, weight = left + walk.rest[i], weight + walk.mass[i]
+            lefts, weights = all8(0.0), all8(0.0)
+            for i in range(0, HELD, 8):
+                beyond = row8(walk.values, feature, i) - all8(at)
+                lefts = lefts + where_positive(beyond, all8(0.0), load8(walk.rest, i))
+                weights = weights + where_positive(beyond, all8(0.0), load8(walk.mass, i))
+            left, weight = total8(lefts), total8(weights)
             gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
             if gain > best:
-                best, where, cut = gain, column - ROUND, at
+                best, where, cut = gain, feature, at
     if where == 0:
         return False
     child, trees = int(forest.used[k]), forest.used.shape[0]

@@ -1,7 +1,7 @@
 """Neighbours: the nearest of the rows the trees remember, features over a scale of each. Nothing is learned but the scales.
 
-Two searches. One looks at the rows that lie in the leaves this row falls into, of every tree: the trees have settled which features
-matter there, and a leaf reaches as far back as the stream. The other looks at the last WINDOW rows, whatever they are.
+Two searches. One looks at the rows that lie in the leaves this row falls into, of every tree that stands alone: trees have settled which
+features matter there, and a leaf reaches as far back as the stream. The other looks at the last WINDOW rows, whatever they are.
 
 Two classes, a lane a search: the k-th nearest has 2/(1 + k) votes, k = 0, …; with v of n votes for the class 1 a lane plays
 ln((v + ½)/(n − v + ½)). Numbers, in the leaves alone: with the shares s_k, the smallest squared distance over that of the k-th, a lane
@@ -75,11 +75,11 @@ def search_last(ring, x, scale, now, near, where):
 
 @inlined
 def search_leaves(trees, walk, scale, near, where):
-    """The nearest of the rows in the leaves that the ways through the trees have come to; how many there are."""
+    """The nearest of the rows in the leaves that the ways through every second tree have come to; how many there are."""
     ring, held, found = trees.ring, trees.held, 0
     for k in range(NEAREST):
         near[k] = math.inf
-    for k in range(trees.used.shape[0]):
+    for k in range(1, trees.used.shape[0], 2):
         leaf = int(walk.path[k, int(walk.length[k]) - 1])
         for i in range(1, int(held[leaf, 0]) + 1):
             when = held[leaf, i]
