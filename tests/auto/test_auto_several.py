@@ -12,7 +12,7 @@ import pytest
 from burkholder.auto import AutoMulticlass, several
 from burkholder.auto.forest import CHILD, CUT, FEATURE, LEAD, WIDEST
 from burkholder.auto.grove import DEPTH, HELD
-from burkholder.auto.several import ALONE, BASED, NEAR, POOL, PRIOR, START, WAYS
+from burkholder.auto.several import ALONE, BASED, LAST, POOL, PRIOR, START, WAYS
 from burkholder.errors import BadInput
 
 
@@ -139,7 +139,7 @@ def test_neighbours_are_those_over_the_ranges_of_the_features():
     sizes = base.copy()
     for rank, row in enumerate(np.argsort(away)[:5]):
         sizes[y[kept][row]] += 2.0 / (1.0 + rank)
-    assert learner._several._desk.ways[NEAR, 1:4] == pytest.approx(sizes / sizes.sum(), rel=1e-9)
+    assert learner._several._desk.ways[LAST, 1:4] == pytest.approx(sizes / sizes.sum(), rel=1e-9)
 
 
 def loops_say(learner: AutoMulticlass, x: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ import numpy as np
 from burkholder.auto import aggregate, kernel, sleep
 from burkholder.auto.additive import LANES, additive_names
 from burkholder.auto.full import censored, kalman_step
-from burkholder.auto.neighbours import NAME
+from burkholder.auto.neighbours import LANES as NEIGHBOURS
+from burkholder.auto.neighbours import neighbour_names
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, STEP_NAMES, Plan
 from burkholder.auto.state import ETA, GAP, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES, aligned, copied, padded
 from burkholder.auto.steps import step
@@ -62,8 +63,8 @@ class Desk(NamedTuple):
 
 
 def blend_plan(plan: Plan, trees: int) -> Plan:
-    """Lanes in order: linear, trees, additive (from `full` on), neighbours (two classes), stacks; the stacks have `tangents` inputs."""
-    additive, stacks = 1 + trees, 1 + trees + LANES + int(plan.kinds[0] == LOGISTIC)
+    """Lanes in order: linear, trees, additive (from `full` on), neighbours, stacks; the stacks have `tangents` inputs."""
+    additive, stacks = 1 + trees, 1 + trees + LANES + NEIGHBOURS
     inputs = 1 + stacks + len(MEMORIES)
     return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=inputs, stacks=stacks, lanes=stacks + plan.groups)
 
@@ -71,9 +72,8 @@ def blend_plan(plan: Plan, trees: int) -> Plan:
 def blend_names(plan: Plan) -> list[str]:
     """A name for every lane."""
     trees = [f"tree {k}, {'on the linear lanes' if based(k) else 'alone'}" for k in range(1, plan.full)]
-    near = [NAME] if plan.kinds[0] == LOGISTIC else []
     stacks = [f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups]]
-    return ["linear lanes", *trees, *additive_names(plan), *near, *stacks]
+    return ["linear lanes", *trees, *additive_names(plan), *neighbour_names(plan), *stacks]
 
 
 @inlined

@@ -25,14 +25,14 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto.aggregate import NARROWEST
+from burkholder.auto.lately import enter, lately_of
 from burkholder.auto.plan import MIX_LOG, Plan
-from burkholder.auto.remembered import BASE, LABEL, ROUND, SIDE, WEIGHT, entry, longer_ring, new_ring, place_of_round
 from burkholder.auto.state import aligned
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
-from burkholder.machine.elementary import log, sigmoid
+from burkholder.machine.elementary import exp_down, log, sigmoid
 from burkholder.machine.memory import Cube, Matrix, Vector, Whole
 from burkholder.machine.vectors import all8, least, load8, most, row8, store, total8, where_positive
 
@@ -43,6 +43,7 @@ NODES = 2047  # a tree
 HELD = 40
 CANDIDATES = 60
 DEPTH = 64
+BASE, LABEL, WEIGHT, ROUND = range(4)  # columns of `ring` before the features, whose places are counted from 1
 RING = 1 << 14  # rows that are remembered
 WIDEST = 128  # features at most
 FLOOR = 0.5  # of the largest difference of losses: no η is larger than ln 2 over this
@@ -58,7 +59,7 @@ class Forest(NamedTuple):
     held: Matrix  # a row a node: how many rows of the stream it holds, and their rounds
     used: Vector  # nodes of each tree
     seen: Vector  # how many features were seen
-    ring: Cube  # see `remembered`
+    ring: Matrix
     seed: Whole
 
 
@@ -70,34 +71,44 @@ class Walk(NamedTuple):
     steps: Whole  # how many there are
     node: Whole
     after: Whole  # the step that follows in the same tree; the last one follows itself
-    last: Whole  # step of each tree
+    leaf: Whole  # where the way through each tree ends
     depth: Whole  # how many steps a tree has
     open: Whole  # trees that go on
     own: Vector  # what the node plays
+    lead: Vector  # its LEAD, GAP and RANGE
+    gap: Vector
+    range: Vector
     share: Vector  # s
     mixed: Vector  # p̄
     alone: Vector  # the loss of what the node plays
     below: Vector  # the loss of p̄
+    next: Vector  # the loss of p̄ a step further
     rest: Vector
     mass: Vector
     rows: Whole  # where in the ring the rows of a leaf stand
-    laid: Matrix  # their features, a row a feature; whether this was done, in the last column
+    asked: Vector  # how many splits were tried, then which of them asked for each feature last
+    values: Matrix  # of the features asked for: what they are in the rows of a leaf
+    lately: Cube  # see `lately`
+    point: Vector
+    far: Vector
 
 
 def new_forest(trees: int) -> Forest:
     """Roots only."""
     nodes = aligned(trees, 8)
     nodes[:, MASS] = 1.0
-    return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), new_ring(), np.array([1], np.int64))
+    return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), aligned(1, ROUND + 1), np.array([1], np.int64))
 
 
-def new_walk(trees: int, width: int) -> Walk:
-    """Scratch for rows of so many features."""
+def new_walk(forest: Forest) -> Walk:
+    """Scratch for these trees."""
+    trees, side = len(forest.used), WIDEST + 9
     most = trees * DEPTH + 8
-    one, node, after, last, depth, open_, rows = (np.zeros(size, np.int64) for size in (1, most, most, trees, trees, trees, HELD))
-    own, share, mixed, alone, below = (aligned(most) for _ in range(5))
-    steps = (one, node, after, last, depth, open_, own, share, mixed, alone, below)
-    return Walk(aligned(width + 1), aligned(trees), *steps, aligned(HELD), aligned(HELD), rows, aligned(width + 1, HELD + 8))
+    steps, node, after, leaf, depth, open_, rows = (np.zeros(size, np.int64) for size in (1, most, most, trees, trees, trees, HELD))
+    numbers = [aligned(most) for _ in range(9)]
+    leaves = (aligned(HELD), aligned(HELD), rows, aligned(side), aligned(side, HELD))
+    lately = (lately_of(forest.ring, ROUND), aligned(side), aligned(16))
+    return Walk(aligned(side), aligned(trees), steps, node, after, leaf, depth, open_, *numbers, *leaves, *lately)
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -107,8 +118,19 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
     if wanted * trees > len(forest.nodes):
         size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
         forest = forest._replace(nodes=longer(forest.nodes, size), held=longer(forest.held, size))
-    ring = longer_ring(forest.ring, RING, rounds, rows, width)
-    return forest if ring is forest.ring else forest._replace(ring=ring)
+    have, columns = forest.ring.shape
+    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + power(width))
+    if (length, width) == (have, columns):
+        return forest
+    ring = aligned(length, width)
+    kept = forest.ring[forest.ring[:, ROUND] > 0.0]
+    ring[kept[:, ROUND].astype(np.int64) % length, :columns] = kept
+    return forest._replace(ring=ring)
+
+
+def power(number: int) -> int:
+    """The next power of two, at least sixteen."""
+    return 1 << max(number - 1, 3).bit_length()
 
 
 def longer(array: np.ndarray, size: int) -> np.ndarray:
@@ -126,31 +148,30 @@ def chance(z):
 
 
 @inlined
-def rate(plan, forest, node):
-    """η of a node."""
+def rates(plan, gap, spread):
+    """η of eight nodes."""
     if plan.mixing == MIX_LOG:
-        return 1.0
-    scale = max(forest.nodes[node, GAP], FLOOR * forest.nodes[node, RANGE])
-    return LN2 / scale if scale > NARROWEST else 0.0
+        return all8(1.0)
+    scale = most(gap, all8(FLOOR) * spread)
+    chosen = scale - all8(NARROWEST)
+    return where_positive(chosen, all8(LN2) / where_positive(chosen, scale, all8(1.0)), all8(0.0))
 
 
 @inlined
-def descend(plan, forest, walk):
+def descend(forest, walk):
     """The ways through all trees, a level at a time: while the node of one is on its way from memory, others are looked at."""
     nodes, trees = forest.nodes, forest.used.shape[0]
     for k in range(trees):
-        walk.open[k], walk.last[k], walk.depth[k], walk.node[k] = k, k, 0, k
+        walk.open[k], walk.depth[k], walk.node[k] = k, 0, k
     left, step = trees, 0
     while left > 0:
         still, following = 0, step + left
         for i in range(left):
             k, node = walk.open[i], walk.node[step]
-            walk.last[k], walk.after[step] = step, step
-            walk.depth[k] += 1
-            walk.own[step] = walk.base[k] + nodes[node, OFFSET]
-            walk.share[step] = rate(plan, forest, node) * nodes[node, LEAD]
-            side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
-            down = int(nodes[node, CHILD])
+            walk.depth[k], walk.leaf[k] = walk.depth[k] + 1, node
+            walk.own[step], walk.lead[step] = walk.base[k] + nodes[node, OFFSET], nodes[node, LEAD]
+            walk.gap[step], walk.range[step] = nodes[node, GAP], nodes[node, RANGE]
+            down, side = int(nodes[node, CHILD]), 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
             walk.open[still], walk.node[following + still] = k, (down + side) * trees + k  # to stay, if the way goes on
             walk.after[step] = following + still if down > 0 else step
             still += 1 if down > 0 else 0
@@ -163,7 +184,7 @@ def descend(plan, forest, walk):
 def mix(plan, walk):
     """p̄ of every step: probabilities under the log loss, else predictions. Those of the trees stand first."""
     for j in range(0, walk.steps[0], 8):  # what stands behind the last step is never read
-        store(walk.share, j, sigmoid(load8(walk.share, j)))
+        store(walk.share, j, sigmoid(rates(plan, load8(walk.gap, j), load8(walk.range, j)) * load8(walk.lead, j)))
         own = load8(walk.own, j)
         if plan.mixing == MIX_LOG:
             own = least(most(sigmoid(own), all8(SURE)), all8(1.0 - SURE))
@@ -174,27 +195,47 @@ def mix(plan, walk):
 
 
 @inlined
-def spend(plan, loss, walk, y):
-    """The losses of what every node on the way plays, and of p̄ there: of a probability of y = 1, or of a prediction."""
+def spend(plan, loss, walk, y, weight):
+    """What every node on the way pays for what it plays, and for p̄: for a probability of y = 1, or for a prediction."""
     if plan.mixing == MIX_LOG:
-        one, sign = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0)
+        one, sign, minus = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0), all8(0.0 - weight)
         for j in range(0, walk.steps[0], 8):
-            store(walk.alone, j, all8(0.0) - log(one + sign * load8(walk.own, j)))
-            store(walk.below, j, all8(0.0) - log(one + sign * load8(walk.mixed, j)))
-        return
+            store(walk.alone, j, minus * log(one + sign * load8(walk.own, j)))
+            store(walk.below, j, minus * log(one + sign * load8(walk.mixed, j)))
+    else:
+        for j in range(walk.steps[0]):
+            walk.alone[j], walk.below[j] = weight * value(loss, walk.own[j], y), weight * value(loss, walk.mixed[j], y)
     for j in range(walk.steps[0]):
-        walk.alone[j], walk.below[j] = value(loss, walk.own[j], y), value(loss, walk.mixed[j], y)
+        walk.next[j] = walk.below[walk.after[j]]
+
+
+@inlined
+def charge(plan, walk, weight):
+    """LEAD, GAP and RANGE of the nodes that chose, eight at a time, from what they paid for what they play, for what lies below, and for
+    both mixed. Where a way ends, all three are the same, and nothing changes."""
+    for j in range(0, walk.steps[0], 8):
+        mine, below, lead = load8(walk.alone, j), load8(walk.next, j), load8(walk.lead, j)
+        spread = most(load8(walk.range, j), abs(mine - below))
+        if plan.mixing != MIX_LOG or weight > 1.0:
+            eta = rates(plan, load8(walk.gap, j), spread)
+            share, lower = sigmoid(eta * lead), least(mine, below)
+            own, other = exp_down(eta * (lower - mine)), exp_down(eta * (lower - below))
+            total = most(own + share * (other - own), all8(1e-300))
+            gap = most(load8(walk.below, j) - lower + log(total) / where_positive(eta, eta, all8(1.0)), all8(0.0))
+            store(walk.gap, j, load8(walk.gap, j) + where_positive(eta, gap, all8(0.0)))
+        store(walk.range, j, spread)
+        store(walk.lead, j, lead + (mine - below))
 
 
 @inlined
 def learn(plan, loss, forest, walk, y, usual, weight):
     """Every node on the ways takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
     nodes = forest.nodes
-    spend(plan, loss, walk, y)
+    spend(plan, loss, walk, y, weight)
+    charge(plan, walk, weight)
     for j in range(walk.steps[0]):
-        at, own, after = walk.node[j], walk.own[j], walk.after[j]
-        if after > j:
-            charge(plan, forest, at, weight * walk.alone[j], weight * walk.below[after], weight * walk.below[j], weight)
+        at, own = walk.node[j], walk.own[j]
+        nodes[at, LEAD], nodes[at, GAP], nodes[at, RANGE] = walk.lead[j], walk.gap[j], walk.range[j]
         if plan.mixing == MIX_LOG:
             nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
@@ -204,16 +245,14 @@ def learn(plan, loss, forest, walk, y, usual, weight):
 
 
 @inlined
-def charge(plan, forest, at, mine, below, mixed, weight):
-    """LEAD and GAP of a node, from the losses of its own prediction, of what lies below, and of their mixture."""
-    nodes = forest.nodes
-    nodes[at, RANGE] = max(nodes[at, RANGE], abs(mine - below))
-    eta = rate(plan, forest, at)
-    if eta > 0.0 and (plan.mixing != MIX_LOG or weight > 1.0):
-        share, lower = chance(eta * nodes[at, LEAD]), min(mine, below)
-        mix = lower - math.log((1.0 - share) * math.exp(eta * (lower - mine)) + share * math.exp(eta * (lower - below))) / eta
-        nodes[at, GAP] += max(0.0, mixed - mix)
-    nodes[at, LEAD] += mine - below
+def remember(forest, walk, base, y, weight, now):
+    """Put the row into the ring."""
+    ring = forest.ring
+    at = int(now) & (ring.shape[0] - 1)
+    ring[at, BASE], ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = base, y, weight, now
+    for i in range(1, ring.shape[1] - ROUND):
+        ring[at, ROUND + i] = walk.x[i] if i < walk.x.shape[0] else 0.0
+    enter(walk.lately, walk.x, now)
 
 
 @inlined
@@ -226,14 +265,14 @@ def draw(forest):
 @inlined
 def hold(plan, forest, walk, k, based, now):
     """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
-    leaf, held = walk.node[walk.last[k]], forest.held
+    leaf, held = walk.leaf[k], forest.held
     count = int(held[leaf, 0]) + 1
     held[leaf, count], held[leaf, 0] = now, float(count)
     if count < HELD:
         return
     count = 0
     for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(SIDE * forest.ring.shape[0]):
+        if held[leaf, i] > now - float(forest.ring.shape[0]):
             count += 1
             held[leaf, count] = held[leaf, i]
     if count == HELD and walk.depth[k] < DEPTH and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
@@ -245,56 +284,43 @@ def hold(plan, forest, walk, k, based, now):
 
 
 @inlined
-def lay(forest, walk, feature):
-    """What the rows of a leaf have of a feature, side by side; once a leaf."""
-    if walk.laid[feature, HELD] == 0.0:
-        for i in range(HELD):
-            walk.laid[feature, i] = entry(forest.ring, walk.rows[i], ROUND + feature)
-        walk.laid[feature, HELD] = 1.0
-
-
-@inlined
-def gain(walk, feature, cut, total, mass):
-    """By how much two corrections fit the rows up to a cut, and those beyond."""
-    push, weight, where = all8(0.0), all8(0.0), all8(cut)
-    for i in range(0, HELD, 8):
-        beyond = row8(walk.laid, feature, i) - where
-        push = push + where_positive(beyond, all8(0.0), load8(walk.rest, i))
-        weight = weight + where_positive(beyond, all8(0.0), load8(walk.mass, i))
-    left, mine = total8(push), total8(weight)
-    return left * left / (mine + 1.0) + (total - left) * (total - left) / (mass - mine + 1.0)
-
-
-@inlined
 def split(plan, forest, walk, k, leaf, based):
     """Try random cuts of a leaf, and make the best one; whether there was any."""
     nodes, held, ring = forest.nodes, forest.held, forest.ring
     total, mass = 0.0, 0.0
     for i in range(HELD):
-        row = place_of_round(ring, held[leaf, i + 1])
+        row = int(held[leaf, i + 1]) & (ring.shape[0] - 1)
         walk.rows[i] = row
-        own, label, weight = based * entry(ring, row, BASE) + nodes[leaf, OFFSET], entry(ring, row, LABEL), entry(ring, row, WEIGHT)
+        own = based * ring[row, BASE] + nodes[leaf, OFFSET]
         if plan.mixing == MIX_LOG:
             p = chance(own)
-            walk.rest[i] = weight * ((1.0 if label > 0.0 else 0.0) - p)
-            walk.mass[i] = weight * max(p * (1.0 - p), LEAST)
+            walk.rest[i] = ring[row, WEIGHT] * ((1.0 if ring[row, LABEL] > 0.0 else 0.0) - p)
+            walk.mass[i] = ring[row, WEIGHT] * max(p * (1.0 - p), LEAST)
         else:
-            walk.rest[i], walk.mass[i] = weight * (label - own), weight
+            walk.rest[i], walk.mass[i] = ring[row, WEIGHT] * (ring[row, LABEL] - own), ring[row, WEIGHT]
         total, mass = total + walk.rest[i], mass + walk.mass[i]
-    for feature in range(1, int(forest.seen[0]) + 1):
-        walk.laid[feature, HELD] = 0.0
     best, where, cut = total * total / (mass + 1.0), 0, 0.0
+    walk.asked[0] += 1.0
     for _ in range(CANDIDATES):
         feature = 1 + int(draw(forest) * forest.seen[0])
-        lay(forest, walk, feature)
-        one, other = walk.laid[feature, int(draw(forest) * HELD)], walk.laid[feature, int(draw(forest) * HELD)]
+        if walk.asked[feature] != walk.asked[0]:  # its values are fetched when it is tried first
+            walk.asked[feature] = walk.asked[0]
+            for i in range(HELD):
+                walk.values[feature, i] = ring[walk.rows[i], ROUND + feature]
+        one, other = walk.values[feature, int(draw(forest) * HELD)], walk.values[feature, int(draw(forest) * HELD)]
         low, high = min(one, other), max(one, other)
         at = low + draw(forest) * (high - low)
         at = at if at < high else low
         if low < high:
-            gained = gain(walk, feature, at, total, mass)
-            if gained > best:
-                best, where, cut = gained, feature, at
+            lefts, weights = all8(0.0), all8(0.0)
+            for i in range(0, HELD, 8):
+                beyond = row8(walk.values, feature, i) - all8(at)
+                lefts = lefts + where_positive(beyond, all8(0.0), load8(walk.rest, i))
+                weights = weights + where_positive(beyond, all8(0.0), load8(walk.mass, i))
+            left, weight = total8(lefts), total8(weights)
+            gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
+            if gain > best:
+                best, where, cut = gain, feature, at
     if where == 0:
         return False
     child, trees = int(forest.used[k]), forest.used.shape[0]
@@ -303,7 +329,7 @@ def split(plan, forest, walk, k, leaf, based):
     for side in range(2):
         node, count, push, weight = (child + side) * trees + k, 0, 0.0, 1.0
         for i in range(HELD):
-            if (walk.laid[where, i] <= cut) == (side == 0):
+            if (ring[walk.rows[i], ROUND + where] <= cut) == (side == 0):
                 count += 1
                 held[node, count] = held[leaf, i + 1]
                 push, weight = push + walk.rest[i], weight + walk.mass[i]

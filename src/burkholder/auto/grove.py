@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.auto.forest import CHILD, CUT, FEATURE, LEAD, NODES, WIDEST, chance, draw, longer
-from burkholder.auto.neighbours import search, votes
-from burkholder.auto.remembered import LABEL, ROUND, SIDE, WEIGHT, entry, longer_ring, new_ring, place_of_round, rows_of, write
-from burkholder.auto.state import aligned
+from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
+from burkholder.auto.lately import enter, lately_of
+from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
+from burkholder.auto.state import aligned, padded
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.machine.compiling import inlined
@@ -49,7 +49,7 @@ class Grove(NamedTuple):
     held: Matrix  # a row a node: how many rows of the stream it holds, and their rounds
     used: Vector
     seen: Vector  # how many features were seen
-    ring: Cube  # see `remembered`; the label is the place of the class
+    ring: Matrix  # rows as in `forest`; the label is the place of the class
     said: Matrix  # what the linear lanes played there
     ends: Matrix  # the least and the largest value of every feature
     seed: Whole
@@ -61,6 +61,7 @@ class Walk(NamedTuple):
     x: Vector
     base: Matrix  # of the trees on the linear lanes, and of the others
     path: Matrix
+    leaf: Whole  # where each way ends
     share: Matrix  # s of the nodes on the way
     own: Matrix  # what they play: node j of tree k has row k·DEPTH + j
     length: Vector
@@ -69,18 +70,19 @@ class Walk(NamedTuple):
     sums: Matrix
     rows: Whole  # where in the ring they stand
     scale: Vector  # 1 over the range of each feature
-    point: Vector  # see `neighbours`
+    lately: Cube  # see `lately`
+    point: Vector
+    far: Vector
     near: Vector
-    labels: Vector
+    where: Whole
 
 
 def new_grove(trees: int, room: int) -> Grove:
     """Roots only, with room for so many classes, padded."""
     nodes, found, hoped = aligned(trees, 8), aligned(trees, room), aligned(trees, room)
-    said, ends = aligned(SIDE, room), aligned(2, WIDEST + 9)
+    ring, said, ends = aligned(1, ROUND + 1), aligned(1, room), aligned(2, WIDEST + 9)
     ends[LOW], ends[HIGH] = LARGEST, -LARGEST  # no value yet
-    held, seed = aligned(trees, HELD + 1), np.array([1], np.int64)
-    return Grove(nodes, found, hoped, held, np.ones(trees), np.zeros(1), new_ring(), said, ends, seed)
+    return Grove(nodes, found, hoped, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), ring, said, ends, np.array([1], np.int64))
 
 
 def new_walk(grove: Grove) -> Walk:
@@ -88,8 +90,9 @@ def new_walk(grove: Grove) -> Walk:
     (trees, room), side = (len(grove.used), grove.found.shape[1]), WIDEST + 9
     path, share, own = aligned(trees, DEPTH), aligned(trees, DEPTH), aligned(trees * DEPTH, room)
     rest, mass, sums, rows = aligned(HELD, room), aligned(HELD, room), aligned(3, room), np.zeros(HELD, np.int64)
-    tops = (aligned(side), aligned(side), aligned(24), aligned(8))
-    return Walk(aligned(side), aligned(2, room), path, share, own, aligned(trees), rest, mass, sums, rows, *tops)
+    tops = (aligned(side), lately_of(grove.ring, ROUND), aligned(side), aligned(16), aligned(8), np.zeros(NEAREST, np.int64))
+    leaf = np.zeros(trees, np.int64)
+    return Walk(aligned(side), aligned(2, room), path, leaf, share, own, aligned(trees), rest, mass, sums, rows, *tops)
 
 
 def most_nodes(trees: int, room: int) -> int:
@@ -106,11 +109,13 @@ def roomy(grove: Grove, rounds: int, rows: int, width: int) -> Grove:
         size = min(most, max(wanted, 2 * len(grove.nodes) // trees)) * trees
         nodes, found, hoped, held = (longer(array, size) for array in (grove.nodes, grove.found, grove.hoped, grove.held))
         grove = grove._replace(nodes=nodes, found=found, hoped=hoped, held=held)
-    ring = longer_ring(grove.ring, RING, rounds, rows, width)
-    if len(ring) == len(grove.ring):
-        return grove if ring is grove.ring else grove._replace(ring=ring)
-    said, when = aligned(len(ring) * SIDE, room), rows_of(grove.ring)[:, ROUND]
-    said[when[when > 0.0].astype(np.int64) % len(said)] = grove.said[when > 0.0]
+    have, columns = grove.ring.shape
+    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + padded(width))
+    if (length, width) == (have, columns):
+        return grove
+    ring, said, kept = aligned(length, width), aligned(length, room), grove.ring[:, ROUND] > 0.0
+    at = grove.ring[kept, ROUND].astype(np.int64) % length
+    ring[at, :columns], said[at] = grove.ring[kept], grove.said[kept]
     return grove._replace(ring=ring, said=said)
 
 
@@ -144,7 +149,7 @@ def forecast(grove, walk, k, ways, way):
         if down > 0.0:
             side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
             node = (int(down) + side) * trees + k
-    walk.length[k] = float(m)
+    walk.length[k], walk.leaf[k] = float(m), node
     for c in range(0, room, 8):
         mixed = row8(walk.own, k * DEPTH + m - 1, c)
         for j in range(m - 2, -1, -1):
@@ -174,10 +179,14 @@ def learn(grove, walk, k, label, weight, fresh):
 @inlined
 def remember(grove, walk, label, weight, now):
     """Put the row into the ring, and into the ranges of all features there may be: one that comes later was 0 till then."""
-    ends, at = grove.ends, place_of_round(grove.ring, now)
-    write(grove.ring, walk.x, now, 0.0, float(label), weight)
+    ring, ends = grove.ring, grove.ends
+    at = int(now) & (ring.shape[0] - 1)
+    ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = float(label), weight, now
     for c in range(0, grove.said.shape[1], 8):
         put(grove.said, at, c, row8(walk.base, 0, c))
+    for i in range(1, ring.shape[1] - ROUND, 8):
+        put(ring, at, ROUND + i, load8(walk.x, i))
+    enter(walk.lately, walk.x, now)
     for i in range(1, WIDEST + 1, 8):
         x = load8(walk.x, i)
         put(ends, LOW, i, min(row8(ends, LOW, i), x))
@@ -187,14 +196,14 @@ def remember(grove, walk, label, weight, now):
 @inlined
 def hold(grove, walk, k, now, most):
     """The leaf of the way holds the row of this round as well, and is split when it holds enough and nodes may be so many."""
-    leaf, held = int(walk.path[k, int(walk.length[k]) - 1]), grove.held
+    leaf, held = walk.leaf[k], grove.held
     count = int(held[leaf, 0]) + 1
     held[leaf, count], held[leaf, 0] = now, float(count)
     if count < HELD:
         return
     count = 0
     for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(SIDE * grove.ring.shape[0]):
+        if held[leaf, i] > now - float(grove.ring.shape[0]):
             count += 1
             held[leaf, count] = held[leaf, i]
     if count == HELD and walk.length[k] < float(DEPTH) and int(grove.used[k]) + 2 <= most and split(grove, walk, k, leaf):
@@ -218,8 +227,8 @@ def lay_out(grove, walk, k, leaf):
         put(sums, PUSH, c, all8(0.0))
         put(sums, MASS, c, all8(0.0))
     for i in range(HELD):
-        row, total = place_of_round(ring, grove.held[leaf, i + 1]), all8(0.0)
-        weight, walk.rows[i] = all8(entry(ring, row, WEIGHT)), row
+        row, total = int(grove.held[leaf, i + 1]) & (ring.shape[0] - 1), all8(0.0)
+        weight, walk.rows[i] = all8(ring[row, WEIGHT]), row
         for c in range(0, room, 8):
             p = (row8(grove.said, row, c) if k % 2 == 0 else row8(walk.base, 1, c)) * row8(sums, FACTOR, c)
             put(walk.mass, i, c, p)
@@ -229,7 +238,7 @@ def lay_out(grove, walk, k, leaf):
             p = row8(walk.mass, i, c) * whole
             put(walk.mass, i, c, p)
             put(walk.rest, i, c, all8(0.0) - weight * p)
-        walk.rest[i, int(entry(ring, row, LABEL))] += entry(ring, row, WEIGHT)
+        walk.rest[i, int(ring[row, LABEL])] += ring[row, WEIGHT]
         for c in range(0, room, 8):
             p = row8(walk.mass, i, c)
             put(sums, PUSH, c, row8(sums, PUSH, c) + row8(walk.rest, i, c))
@@ -246,9 +255,9 @@ def gain(grove, walk, column, cut):
     for c in range(0, grove.found.shape[1], 8):
         push, mass = all8(0.0), all8(0.0)
         for i in range(HELD):
-            if entry(ring, walk.rows[i], column) <= cut:
+            if ring[walk.rows[i], column] <= cut:
                 p = row8(walk.mass, i, c)
-                push, mass = push + row8(walk.rest, i, c), fused(all8(entry(ring, walk.rows[i], WEIGHT)) * p, all8(1.0) - p, mass)
+                push, mass = push + row8(walk.rest, i, c), fused(all8(ring[walk.rows[i], WEIGHT]) * p, all8(1.0) - p, mass)
         other, beyond = row8(sums, PUSH, c) - push, row8(sums, MASS, c) - mass
         gained = gained + push * push / (mass + all8(1.0)) + other * other / (beyond + all8(1.0))
     return total8(gained)
@@ -261,8 +270,8 @@ def split(grove, walk, k, leaf):
     best, where, cut = lay_out(grove, walk, k, leaf), 0, 0.0
     for _ in range(CANDIDATES):
         column = ROUND + 1 + int(draw(grove) * grove.seen[0])
-        one = entry(ring, walk.rows[int(draw(grove) * HELD)], column)
-        other = entry(ring, walk.rows[int(draw(grove) * HELD)], column)
+        one = ring[walk.rows[int(draw(grove) * HELD)], column]
+        other = ring[walk.rows[int(draw(grove) * HELD)], column]
         low, high = min(one, other), max(one, other)
         at = low + draw(grove) * (high - low)
         at = at if at < high else low
@@ -277,27 +286,34 @@ def split(grove, walk, k, leaf):
     nodes[leaf, CUT], nodes[leaf, FEATURE], nodes[leaf, CHILD], held[leaf, 0] = cut, float(where), float(child), 0.0
     for i in range(HELD):
         row = walk.rows[i]
-        side = 0 if entry(ring, row, ROUND + where) <= cut else 1
+        side = 0 if ring[row, ROUND + where] <= cut else 1
         node = (child + side) * trees + k
         held[node, 0] += 1.0
         held[node, int(held[node, 0])] = held[leaf, i + 1]
-        grove.found[node, int(entry(ring, row, LABEL))] += entry(ring, row, WEIGHT)
+        grove.found[node, int(ring[row, LABEL])] += ring[row, WEIGHT]
         for c in range(0, grove.found.shape[1], 8):
-            put(grove.hoped, node, c, fused(all8(entry(ring, row, WEIGHT)), row8(walk.mass, i, c), row8(grove.hoped, node, c)))
+            put(grove.hoped, node, c, fused(all8(ring[row, WEIGHT]), row8(walk.mass, i, c), row8(grove.hoped, node, c)))
     return True
 
 
 @inlined
 def vote(grove, walk, now, ways, way):
-    """The neighbours' sizes into a way, after `now` rounds."""
+    """What both searches for neighbours find after `now` rounds, as sizes, into a way and the next."""
     for i in range(1, grove.ring.shape[1] - ROUND, 8):
         store(walk.scale, i, row8(grove.ends, HIGH, i) - row8(grove.ends, LOW, i))
     for i in range(1, grove.ring.shape[1] - ROUND):
         walk.scale[i] = 1.0 / walk.scale[i] if 1e-100 < walk.scale[i] < 1e100 else 0.0
+    count_votes(grove, walk, search_leaves(grove, walk, walk.scale, walk.near, walk.where), ways, way)
+    count_votes(grove, walk, search_last(grove, walk, walk.scale, now, walk.near, walk.where), ways, way + 1)
+
+
+@inlined
+def count_votes(grove, walk, found, ways, way):
+    """The votes of those found beside what the linear lanes play."""
     for c in range(0, grove.found.shape[1], 8):
         put(ways, way, c, row8(walk.base, 0, c))
-    for k in range(search(grove.ring, grove.seen[0], walk.x, walk.scale, walk.point, now, walk.near, walk.labels)):
-        ways[way, int(walk.labels[k])] += votes(k)
+    for k in range(found):
+        ways[way, int(grove.ring[walk.where[k], LABEL])] += votes(k)
 
 
 def costs(grove: Grove, k: int, rounds: float) -> np.ndarray:

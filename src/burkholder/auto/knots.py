@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, Cells
-from burkholder.auto.forest import CHILD, FEATURE, Forest
-from burkholder.auto.remembered import ROUND, rows_of
+from burkholder.auto.forest import CHILD, FEATURE, ROUND, Forest
 from burkholder.auto.state import aligned
 
 FIRST = 128  # rounds before there are knots; then 512, 2,048, …
@@ -31,8 +30,7 @@ def due(rounds: int) -> int:
 
 def found(cells: Cells, forest: Forest) -> Cells:
     """The same lanes on the knots of the rows remembered; as they are while there are no such rows."""
-    rows = rows_of(forest.ring)
-    rows = rows[rows[:, ROUND] > 0.0]
+    rows = forest.ring[forest.ring[:, ROUND] > 0.0]
     seen = int(forest.seen[0])
     if len(rows) < 2 or not seen:
         return cells

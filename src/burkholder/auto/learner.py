@@ -48,7 +48,7 @@ from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.learning.together import Plays, Together
 
-FORMAT = 6  # of saved states
+FORMAT = 7  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 

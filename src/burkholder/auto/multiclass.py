@@ -27,7 +27,7 @@ from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 
-FORMAT = 7  # of saved states
+FORMAT = 8  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 TALLY = ("rounds", "loss", "loss_rest", "fresh", "early", "weight", "heavy", "late", "late_cost")
 

@@ -13,10 +13,9 @@ from burkholder.auto import blend as blends
 from burkholder.auto import forest as forests
 from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
-from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
+from burkholder.auto.forest import ROUND, WIDEST, Forest, Walk, new_forest, new_walk, roomy
+from burkholder.auto.lately import lately_of
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
-from burkholder.auto.remembered import blocked, rows_of
-from burkholder.auto.remembered import write as remember
 from burkholder.auto.room import plain, plan_with
 from burkholder.auto.state import (
     CLIPPED_LABELS,
@@ -83,7 +82,7 @@ def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     trees = forest.used.shape[0]
     for k in range(trees):
         walk.base[k] = linear if blends.based(k + 1) else 0.0
-    forests.descend(plan, forest, walk)
+    forests.descend(forest, walk)
     forests.mix(plan, walk)
     if plan.mixing == MIX_LOG:
         for k in range(0, trees, 8):  # lanes that follow are written below
@@ -95,8 +94,7 @@ def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     additive.forecast(cells, sheet, walk.x, linear)
     for k in range(additive.LANES):
         desk.out[plan.full + k] = sheet.out[k]
-    if plan.kinds[0] == LOGISTIC:
-        desk.out[plan.stacks - 1] = neighbours.forecast(forest, sheet, walk.x, blend.scalars[ROUNDS], linear)
+    neighbours.forecast(plan, forest, walk, sheet, blend.scalars[ROUNDS], linear, desk.out, plan.stacks - neighbours.LANES)
     p = blends.play(plan, blend, desk)
     return log(p) if plan.mixing == MIX_LOG else p
 
@@ -109,7 +107,7 @@ def learn(plan, loss, forest, walk, cells, sheet, blend, desk, linear, p, y, wei
     additive.learn(plan, blend, cells, sheet, desk, plan.full, usual, weight)
     blends.learn(plan, loss, blend, desk, p, y, usual, weight)
     now = blend.scalars[ROUNDS]
-    remember(forest.ring, walk.x, now, linear, usual, weight)
+    forests.remember(forest, walk, linear, usual, weight, now)
     forests.learn(plan, loss, forest, walk, y, usual, weight)
     for k in range(forest.used.shape[0]):
         forests.hold(plan, forest, walk, k, 1.0 if blends.based(k + 1) else 0.0, now)
@@ -195,7 +193,7 @@ class Nonlinear:
         self._ready()
 
     def _ready(self) -> None:
-        self._walk, self._desk = new_walk(len(self.forest.used), WIDEST), new_desk(self.plan)
+        self._walk, self._desk = new_walk(self.forest), new_desk(self.plan)
         self._sheet = new_sheet(self.cells)
         self._tables: Any = None
 
@@ -228,6 +226,8 @@ class Nonlinear:
         elif not sleep.asleep(self.blend) or self.blend.scalars[ROUNDS] + rows > self.blend.watch[sleep.UNTIL]:
             width = min(int(state.scalars[FEATURES]) - 1, WIDEST)
             forest = roomy(self.forest, int(self.blend.scalars[ROUNDS]), rows, width)
+            if forest.ring is not self.forest.ring:
+                self._walk = self._walk._replace(lately=lately_of(forest.ring, ROUND))
             if forest is not self.forest:
                 self.forest, self._tables = forest, None
 
@@ -253,12 +253,11 @@ class Nonlinear:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name."""
-        learned = {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
-        return learned | {"ring": rows_of(self.forest.ring)}
+        return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
-        self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})._replace(ring=blocked(arrays["ring"]))
+        self.forest = Forest(**{name: copied(arrays[name]) for name in Forest._fields})
         self.cells = Cells(**{name: copied(arrays[name]) for name in Cells._fields})
         self.blend = Blend(**{name: copied(arrays[name]) for name in Blend._fields})
         self._ready()

@@ -10,11 +10,10 @@ from burkholder.auto import sleep
 from burkholder.auto import state as slots
 from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, new_cells
 from burkholder.auto.blend import blend_plan, new_blend
-from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, WIDEST
+from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
 from burkholder.auto.knots import CROSSED
 from burkholder.auto.nonlinear import START
 from burkholder.auto.plan import Plan
-from burkholder.auto.remembered import ROUND
 from burkholder.errors import BadInput
 from burkholder.learning.schema import COUNTED, LARGEST, SUMMED, Array, Arrays, Schema, like, steady
 
@@ -121,11 +120,10 @@ def _counted(squares: np.ndarray, rounds: float) -> bool:
 
 
 def ring_of_rows(arrays: Any, most: int) -> bool:
-    """Rows that were learned, a power of two, with room for every feature seen."""
+    """Rows that were learned, a power of two, with room for every feature seen, in eights where there are any."""
     rows, columns = arrays["ring"].shape
-    if rows not in [1 << k for k in range(most.bit_length())]:
-        return False
-    if not arrays["seen"][0] <= columns - ROUND - 1 <= WIDEST:
+    room = columns - ROUND - 1
+    if rows not in [1 << k for k in range(most.bit_length())] or room % 8 or not arrays["seen"][0] <= room <= WIDEST:
         return False
     when = arrays["ring"][:, ROUND]
     return bool((when >= 0.0).all() and (when <= 2.0**53).all() and (when == np.floor(when)).all())
