@@ -63,42 +63,43 @@ class Confidence:
 
     def update(self, value: Any) -> None:
         """One value, or one a stream; NaN where a stream has none."""
-        known, guess = self._met(self._checked(value))
-        self.state[UP:] += wealth.bets(known, guess).reshape(-1, *known.shape)
+        self._learn(self._rows([value], "value", "give a number, or one a stream"))
         if self.constant:
             self._kept = self._narrowed()
 
-    def _met(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(the value, the guess it is met with), counted; where there is none, the guess itself."""
-        n, total = self.state[COUNT], self.state[SUM] + self.state[SUM_REST]
-        guess = np.clip((0.5 + total) / (n + 1.0), 0.0, 1.0)  # from the past alone, and within the range
+    def _learn(self, x: np.ndarray) -> np.ndarray:
+        """Take in these values, rounds first; the states after each, behind their rows. What happens is what would one after the other."""
         here = ~np.isnan(x)
-        self.state[COUNT] += here
-        self._add(SUM, SUM_REST, np.where(here, x, 0.0))
-        self._add(GUESS, GUESS_REST, np.where(here, guess, 0.0))
-        return np.where(here, x, guess), guess
+        states = np.empty((SLOTS, *x.shape))
+        states[COUNT] = self.state[COUNT] + np.add.accumulate(here, axis=0, dtype=float)
+        total = self._added(states, SUM, SUM_REST, np.where(here, x, 0.0))
+        # from the past alone, and within the range
+        guess = np.clip((0.5 + total) / (states[COUNT] - here + 1.0), 0.0, 1.0)
+        self._added(states, GUESS, GUESS_REST, np.where(here, guess, 0.0))
+        states[UP:] = wealth.bets(np.where(here, x, guess), guess).reshape(-1, *x.shape)
+        states[UP:, 0] += self.state[UP:]
+        np.add.accumulate(states[UP:], axis=1, out=states[UP:])
+        self.state = states[:, -1].copy()
+        return states
+
+    def _added(self, states: np.ndarray, place: int, rest: int, terms: np.ndarray) -> np.ndarray:
+        """Enter a sum and its correction after every term; what the two were together before each."""
+        sums = np.add.accumulate(np.concatenate([self.state[place][None], terms]), axis=0)
+        before, after = sums[:-1], sums[1:]
+        part = after - before
+        lost = (before - (after - part)) + (terms - part)
+        rests = np.add.accumulate(np.concatenate([self.state[rest][None], lost]), axis=0)
+        states[place], states[rest] = after, rests[1:]
+        return before + rests[:-1]
 
     def run(self, values: Any) -> Sequence:
         """Every value in turn (rounds first), with the interval after each."""
         rows = self._rows(values)
-        low, high, mean = (np.empty((len(rows), *self.state.shape[1:])) for _ in range(3))
-        constant, self.constant = self.constant, False
+        low, high, mean = (np.empty(rows.shape) for _ in range(3))
         for start in range(0, len(rows), BLOCK):
-            block = rows[start : start + BLOCK]
-            states = np.empty((SLOTS, len(block), *self.state.shape[1:]))
-            known, guess = np.empty((2, *states.shape[1:]))
-            for t, row in enumerate(block):
-                known[t], guess[t] = self._met(row)
-                states[:UP, t] = self.state[:UP]
-            # what each atom gains, then added up one value after the other, as `update` does
-            states[UP:] = wealth.bets(known, guess).reshape(-1, *known.shape)
-            states[UP:, 0] += self.state[UP:]
-            np.add.accumulate(states[UP:], axis=1, out=states[UP:])
-            self.state[UP:] = states[UP:, -1]
-            part = slice(start, start + len(block))
-            low[part], high[part], mean[part] = self._ends(states)
-        self.constant = constant
-        if constant:
+            part = slice(start, start + BLOCK)
+            low[part], high[part], mean[part] = self._ends(self._learn(rows[part]))
+        if self.constant:
             for ends, join, of in ((low, np.maximum, 0), (high, np.minimum, 1)):
                 if self._kept is not None and len(rows):
                     ends[0] = join(ends[0], self._kept[of])
@@ -127,31 +128,21 @@ class Confidence:
         low, high, _ = self._ends(self.state)
         return (low, high) if self._kept is None else (np.maximum(low, self._kept[0]), np.minimum(high, self._kept[1]))
 
-    def _add(self, place: int, rest: int, term: np.ndarray) -> None:
-        before = self.state[place].copy()
-        after = before + term
-        part = after - before
-        self.state[rest] += (before - (after - part)) + (term - part)
-        self.state[place] = after
-
-    def _checked(self, value: Any, argument: str = "value") -> np.ndarray:
+    def _rows(self, values: Any, name: str = "values[{}]", remedy: str = "give numbers, rounds first") -> np.ndarray:
+        """The values, rounds first, in units of the range."""
         try:
-            x = np.array(value, dtype=float)
+            x = np.array(values, dtype=float)
+            rows = len(x)
         except (TypeError, ValueError):
-            raise BadInput(argument, value, "give a number, or one a stream") from None
-        if x.shape != self.state.shape[1:]:
-            raise BadInput(argument, x.shape, f"give values of shape {self.state.shape[1:]}")
-        alone = not x.shape and np.isnan(x)
-        if alone or not (np.isnan(x) | ((x >= self.low) & (x <= self.high))).all():
-            raise BadInput(argument, value, f"values lie in [{self.low:g}, {self.high:g}]; give a wider range from the start")
+            argument, _, several = name.partition("[")
+            raise BadInput(argument, values if several else values[0], remedy) from None
+        if rows and x.shape[1:] != self.state.shape[1:]:
+            raise BadInput(name.format(0), x.shape[1:], f"give values of shape {self.state.shape[1:]}")
+        x = x.reshape(rows, *self.state.shape[1:])
+        fine = (x >= self.low) & (x <= self.high) | (np.isnan(x) & (x.ndim > 1))  # of several streams some may have none
+        for t in np.flatnonzero(~fine.all(axis=tuple(range(1, fine.ndim))))[:1].tolist():
+            raise BadInput(name.format(t), x[t].tolist(), f"values lie in [{self.low:g}, {self.high:g}]; give a wider range from the start")
         return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
-
-    def _rows(self, values: Any) -> list[np.ndarray]:
-        try:
-            rows = list(np.array(values, dtype=float))
-        except (TypeError, ValueError):
-            raise BadInput("values", values, "give numbers, rounds first") from None
-        return [self._checked(row, f"values[{t}]") for t, row in enumerate(rows)]
 
     # --- saved ---------------------------------------------------------------------------------------------------
     def state_dict(self) -> Any:

@@ -56,10 +56,19 @@ def reach(logs: np.ndarray, count: np.ndarray, alpha: float) -> np.ndarray:
         exponent = sure - n * np.log1p(-rate * z)
         top = exponent.max(axis=0)
         part = np.exp(exponent - top)
-        # one after the other: one stream or many, the same bits
-        total, pull = np.cumsum(part, axis=0)[-1], np.cumsum(part * rate / (1.0 - rate * z), axis=0)[-1]
+        total, pull = _sum(part), _sum(part * rate / (1.0 - rate * z))
         step = (top + np.log(total) - aim) * total / (n * pull)
         z = np.where(step > 0.0, z - step, z)
         if not (step * n > 1e-9 * (1.0 + n * np.abs(z))).any():
             break
     return np.minimum(z + 1e-8 * (1.0 / n + np.abs(z)), 1.0)
+
+
+def _sum(parts: np.ndarray) -> np.ndarray:
+    """Over the first axis, one after the other: one stream or many, the same bits."""
+    if parts[0].size < 64:  # many short steps
+        return np.cumsum(parts, axis=0)[-1]
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total

@@ -39,6 +39,9 @@ class Own:
     def ask(self, x: Any, row: Rows, last: float) -> float:
         return self.auto._play(row.behind(np.array([[last]])).only())[0]
 
+    def predict(self, xs: Any, rows: Rows, last: float) -> np.ndarray:
+        return self.auto.predict_batch(*rows.behind(np.full((len(rows.indptr) - 1, 1), last)))
+
     def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
         self.auto.check_round(row.behind(np.array([[last]])).only(), y, weight)
 
@@ -75,14 +78,22 @@ class Column:
     def learn(self, x: Any, row: Rows, last: float, shown: float, y: float, weight: float, late: int) -> None:
         pass
 
-    def run(self, xs: Any, rows: Rows, last: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        out = np.empty(len(y))
+    def predict(self, xs: Any, rows: Rows, last: float) -> np.ndarray:
+        if not self.asks:
+            found = np.flatnonzero(rows.indices == self.name)
+            out = rows.values[found]
+            if np.array_equal(np.searchsorted(found, rows.indptr), np.arange(len(rows.indptr))) and (np.abs(out) <= LARGEST).all():
+                return out
+        out = np.empty(len(rows.indptr) - 1)
         for t, row in enumerate(each(rows)):
             try:
                 out[t] = self.ask(xs[t] if xs else None, row, 0.0)
             except BadInput as error:
                 raise BadInput(f"X[{t}]", error.value, error.remedy) from None
         return out
+
+    def run(self, xs: Any, rows: Rows, last: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return self.predict(xs, rows, 0.0)
 
     def undo(self) -> Callable[[], None]:
         return lambda: None
@@ -118,6 +129,9 @@ class Model:
         answer = self.inner.forecast(x)
         unready = answer is None or (isinstance(answer, (float, np.floating)) and math.isnan(answer))
         return last if unready else checked(answer, "model")
+
+    def predict(self, xs: Any, rows: Rows, last: float) -> np.ndarray:
+        return np.array([self.ask(x, row, last) for x, row in zip(xs, each(rows))], dtype=float)
 
     def check_round(self, row: Rows, last: float, y: float, weight: float) -> None:
         pass  # it is asked first, and may fail as it likes

@@ -18,7 +18,7 @@ from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
 from burkholder.intervals.around import LARGEST, around, checked
-from burkholder.intervals.conditional import Asked, Conditional, Rows, each
+from burkholder.intervals.conditional import Asked, Conditional, Rows
 from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
 from burkholder.learning.rows import Row, Table
 from burkholder.learning.rows import Rows as Memory
@@ -100,9 +100,14 @@ class Banded(OnlineLearner):
     def _sweep(self, quantiles: np.ndarray, width: np.ndarray, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Stretch:
         """Every row in turn: play, then settle."""
 
+    @property
     @abstractmethod
+    def shown(self) -> slice:
+        """Where in a play the numbers are that the user sees."""
+
     def _shown(self, outer: np.ndarray) -> Any:
         """What the user sees of one row that was played."""
+        return outer[self.shown].copy()
 
     # --- one round -----------------------------------------------------------------------------------------------
     def _read(self, x: Any) -> Given:
@@ -211,10 +216,8 @@ class Banded(OnlineLearner):
 
     def _forecasts(self, table: Many) -> tuple[np.ndarray, np.ndarray]:
         rows, last = _compressed(table.table), float(self.inside.memory[lags.LAST_Y])
-        xs = table.xs or [None] * table.rows
-        centre = np.array([self.centre.ask(x, part, last) for x, part in zip(xs, each(rows))], dtype=float)
-        outer = self._outer(*self.inside.predict(rows, centre))
-        return centre, np.array([self._shown(one) for one in outer], dtype=float).reshape(table.rows, -1)
+        centre = self.centre.predict(table.xs, rows, last)
+        return centre, self._outer(*self.inside.run(rows, centre))[:, self.shown].copy()
 
     def _predict_many(self, table: Many) -> np.ndarray:
         return self._forecasts(table)[1]

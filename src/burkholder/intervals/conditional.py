@@ -133,32 +133,33 @@ class Conditional:
         lags.sweep(self.memory, np.array([asked.centre]), np.array([y]), np.array([weight]), np.empty((1, lags.FEATURES)), *_NOWHERE, True)
 
     # --- many rows ---------------------------------------------------------------------------------------------
-    def run(self, rows: Rows, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(quantiles, widths) of every row, each before its label was learned; the same bits as one by one."""
-        n, residual = len(y), y - centre
+    def run(
+        self, rows: Rows, centre: np.ndarray, y: np.ndarray | None = None, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(quantiles, widths) of every row, each before its label is learned; without labels nothing is. The same bits as one by one."""
+        n, learns = len(centre), weight is not None
+        label, heavy = (centre, np.zeros(n)) if y is None or weight is None else (y, weight)
+        residual = label - centre
         features, scale, labels = np.empty((n, lags.FEATURES)), np.empty(n), np.empty(n)
-        lags.sweep(self.memory, centre, y, weight, features, scale, labels, True)
+        lags.sweep(self.memory, centre, label, heavy, features, scale, labels, learns)
         full = rows.behind(features)
-        spread = _spread(self.size.run_batch(*full, np.abs(residual), weight), scale)
-        forecasts = np.empty((n, len(self.levels), 1 + CANDIDATES))
-        windows = self.windows
-        found = np.empty((n, len(self.levels), CANDIDATES))
-        sweep(windows.ring, windows.met, windows.ordered, self.levels, spread, residual, weight, found, True)
-        forecasts[:, :, 1:] = found
-        answers = np.zeros((n, len(self.levels)))
-        warm = (labels >= WARM) & (scale > TINY)
-        unit = scale[warm]
-        for k, (auto, mixture) in enumerate(zip(self.features, self.mixtures)):
-            forecasts[:, k, 0] = auto.run_batch(*full, residual, weight)
-            said = dict(zip(NAMES, (forecasts[warm, k] / unit[:, None]).T))
-            answers[warm, k] = mixture.run(said, residual[warm] / unit, weight[warm], trace=0, weights=False).predictions
-        return _joined(centre, scale, forecasts, answers, warm)
 
-    def predict(self, rows: Rows, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(quantiles, widths) of rows whose labels are not known."""
-        asked = [self.ask(part, float(centre[t])) for t, part in enumerate(each(rows))]
-        quantiles = np.array([one.quantiles for one in asked]).reshape(len(asked), len(self.levels))
-        return quantiles, np.array([one.width for one in asked])
+        def said(auto: Auto, target: np.ndarray) -> np.ndarray:
+            return auto.run_batch(*full, target, weight) if learns else auto.predict_batch(*full)
+
+        spread = _spread(said(self.size, np.abs(residual)), scale)
+        windows, found = self.windows, np.empty((n, len(self.levels), CANDIDATES))
+        sweep(windows.ring, windows.met, windows.ordered, self.levels, spread, residual, heavy, found, learns)
+        forecasts = np.concatenate([np.stack([said(auto, residual) for auto in self.features], axis=1)[:, :, None], found], axis=2)
+        answers, warm = np.zeros((n, len(self.levels))), (labels >= WARM) & (scale > TINY)
+        unit = scale[warm]
+        for k, mixture in enumerate(self.mixtures if warm.any() else ()):
+            columns = dict(zip(NAMES, (forecasts[warm, k] / unit[:, None]).T))
+            if learns:
+                answers[warm, k] = mixture.run(columns, residual[warm] / unit, heavy[warm], trace=0, weights=False).predictions
+            else:
+                answers[warm, k] = mixture.predict_many(columns)
+        return _joined(centre, scale, forecasts, answers, warm)
 
     def undo(self) -> Callable[[], None]:
         """Remember everything; the result puts it back."""

@@ -78,6 +78,8 @@ class Intervals(Banded):
         _plays(self.accounts[0], self.coverage, np.ascontiguousarray(quantiles), width, out)
         return out
 
+    shown = slice(LOW, HIGH + 1)
+
     def _shown(self, outer: np.ndarray) -> tuple[float, float]:
         return float(outer[LOW]), float(outer[HIGH])
 
@@ -89,7 +91,7 @@ class Intervals(Banded):
     def _sweep(self, quantiles: np.ndarray, width: np.ndarray, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Stretch:
         out, paid = np.empty((len(y), 3)), np.empty(len(y))
         _rounds(self.accounts[0], self.book, self.sums, self.coverage, self.levels, quantiles, width, centre, y, weight, out, paid)
-        return Stretch(out[:, :2].copy(), paid, {"centre": centre, "targets": y})
+        return Stretch(out[:, self.shown].copy(), paid, {"centre": centre, "targets": y})
 
     def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100) -> IntervalRun:
         """Every row in turn, predicted before it is learned; all of it, or nothing when an input is bad."""

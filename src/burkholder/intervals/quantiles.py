@@ -67,8 +67,10 @@ class Quantiles(Banded):
         _plays(self.accounts, self.levels, np.ascontiguousarray(quantiles), width, out)
         return out
 
-    def _shown(self, outer: np.ndarray) -> np.ndarray:
-        return outer[len(self.levels) :].copy()
+    @property
+    def shown(self) -> slice:
+        """The second half of a play: quantiles in order."""
+        return slice(len(self.levels), None)
 
     def _settle(
         self, outer: np.ndarray, quantiles: np.ndarray, width: float, centre: float, y: float, weight: float, at: float, late: int
@@ -78,7 +80,7 @@ class Quantiles(Banded):
     def _sweep(self, quantiles: np.ndarray, width: np.ndarray, centre: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Stretch:
         out, paid = np.empty((len(y), 2 * len(self.levels))), np.empty(len(y))
         _rounds(self.accounts, self.book, self.levels, quantiles, width, centre, y, weight, out, paid)
-        return Stretch(out[:, len(self.levels) :].copy(), paid, {"centre": centre, "targets": y})
+        return Stretch(out[:, self.shown].copy(), paid, {"centre": centre, "targets": y})
 
     def run(self, X: Any, y: Any, weight: Any = None, *, trace: int = 100) -> QuantileRun:
         """Every row in turn, predicted before it is learned; all of it, or nothing when an input is bad."""
