@@ -212,7 +212,7 @@ def test_a_row_with_too_many_features_retires_what_follows():
         ("nodes", lambda a: a["beyond_nodes"][0].__setitem__(FEATURE, 77.0)),
         ("found", lambda a: a["beyond_found"].__setitem__((0, 1), -1.0)),
         ("hoped", lambda a: a["beyond_hoped"].__setitem__((0, 1), math.nan)),
-        ("room|found", lambda a: a.update({name: a[name][:, :3].copy() for name in ("beyond_found", "beyond_hoped", "beyond_said")})),
+        ("means|found", lambda a: a.update({name: a[name][:, :3].copy() for name in ("beyond_found", "beyond_hoped", "beyond_said")})),
         ("lost", lambda a: a["beyond_lost"].__setitem__(WAYS, 1e9)),
         ("used", lambda a: a["beyond_used"].__setitem__(0, 5000.0)),
         ("nodes", lambda a: [a.pop(name) for name in list(a) if name.startswith("beyond_")]),

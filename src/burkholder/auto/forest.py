@@ -27,7 +27,7 @@ import numpy as np
 from burkholder.auto.aggregate import NARROWEST
 from burkholder.auto.lately import enter, lately_of
 from burkholder.auto.plan import MIX_LOG, Plan
-from burkholder.auto.state import aligned
+from burkholder.auto.state import aligned, padded
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
@@ -105,10 +105,11 @@ def new_walk(forest: Forest) -> Walk:
     trees, side = len(forest.used), WIDEST + 9
     most = trees * DEPTH + 8
     steps, node, after, leaf, depth, open_, rows = (np.zeros(size, np.int64) for size in (1, most, most, trees, trees, trees, HELD))
-    numbers = [aligned(most) for _ in range(9)]
+    own, lead, gap, spread, share, mixed, alone, below, ahead = (aligned(most) for _ in range(9))
+    paid = (own, lead, gap, spread, share, mixed, alone, below, ahead)
     leaves = (aligned(HELD), aligned(HELD), rows, aligned(side), aligned(side, HELD))
     lately = (lately_of(forest.ring, ROUND), aligned(side), aligned(16))
-    return Walk(aligned(side), aligned(trees), steps, node, after, leaf, depth, open_, *numbers, *leaves, *lately)
+    return Walk(aligned(side), aligned(trees), steps, node, after, leaf, depth, open_, *paid, *leaves, *lately)
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -119,7 +120,7 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
         size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
         forest = forest._replace(nodes=longer(forest.nodes, size), held=longer(forest.held, size))
     have, columns = forest.ring.shape
-    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + power(width))
+    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + padded(width))
     if (length, width) == (have, columns):
         return forest
     ring = aligned(length, width)
@@ -129,7 +130,7 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
 
 
 def power(number: int) -> int:
-    """The next power of two, at least sixteen."""
+    """The next power of two, at least four."""
     return 1 << max(number - 1, 3).bit_length()
 
 
