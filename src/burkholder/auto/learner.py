@@ -42,11 +42,12 @@ from burkholder.auto.state import (
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
 from burkholder.learning import together
-from burkholder.learning.protocol import Stretch, checked_weight
+from burkholder.learning.protocol import Stretch
 from burkholder.learning.rounding import add
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
 from burkholder.learning.together import Plays, Together
+from burkholder.learning.weights import checked_weight
 
 FORMAT = 7  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with

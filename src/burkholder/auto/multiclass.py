@@ -22,10 +22,11 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.weights import checked_weight, checked_weights
 
 FORMAT = 8  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
