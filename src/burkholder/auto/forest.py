@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto.aggregate import NARROWEST
-from burkholder.auto.lately import enter, lately_of
 from burkholder.auto.plan import MIX_LOG, Plan
 from burkholder.auto.state import aligned, padded
+from burkholder.auto.window import enter, lately_of
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
@@ -88,7 +88,7 @@ class Walk(NamedTuple):
     rows: Whole  # where in the ring the rows of a leaf stand
     asked: Vector  # how many splits were tried, then which of them asked for each feature last
     values: Matrix  # of the features asked for: what they are in the rows of a leaf
-    lately: Cube  # see `lately`
+    lately: Cube  # see `window`
     point: Vector
     far: Vector
 

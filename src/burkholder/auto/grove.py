@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
-from burkholder.auto.lately import enter, lately_of
 from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
 from burkholder.auto.state import aligned, padded
+from burkholder.auto.window import enter, lately_of
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.machine.compiling import inlined
@@ -70,7 +70,7 @@ class Walk(NamedTuple):
     sums: Matrix
     rows: Whole  # where in the ring they stand
     scale: Vector  # 1 over the range of each feature
-    lately: Cube  # see `lately`
+    lately: Cube  # see `window`
     point: Vector
     far: Vector
     near: Vector

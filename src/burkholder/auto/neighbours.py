@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 from burkholder.auto.forest import BASE, LABEL, ROUND
-from burkholder.auto.lately import nearest, taken
 from burkholder.auto.plan import LOGISTIC, Plan
+from burkholder.auto.window import nearest, taken
 from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, load8, row8, total8
 

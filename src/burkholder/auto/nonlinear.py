@@ -14,7 +14,6 @@ from burkholder.auto import forest as forests
 from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
 from burkholder.auto.forest import ROUND, WIDEST, Forest, Walk, new_forest, new_walk, roomy
-from burkholder.auto.lately import lately_of
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
 from burkholder.auto.room import plain, plan_with
 from burkholder.auto.state import (
@@ -31,6 +30,7 @@ from burkholder.auto.state import (
     copied,
 )
 from burkholder.auto.sums import add
+from burkholder.auto.window import lately_of
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log

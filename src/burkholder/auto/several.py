@@ -13,10 +13,10 @@ from burkholder.auto import bayes, discriminants, grove, kernel, pooling
 from burkholder.auto.discriminants import Looks, View, new_looks, new_view, roomier
 from burkholder.auto.forest import ROUND, WIDEST
 from burkholder.auto.grove import Grove, Walk, most_nodes, new_grove, new_walk, roomy, wider
-from burkholder.auto.lately import lately_of
 from burkholder.auto.nonlinear import clear, scatter
 from burkholder.auto.room import plain
 from burkholder.auto.state import aligned, copied, padded
+from burkholder.auto.window import lately_of
 from burkholder.machine.compiling import uncounted
 from burkholder.machine.memory import Matrix, Vector, named, place, table
 from burkholder.machine.vectors import all8, put
