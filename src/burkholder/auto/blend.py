@@ -3,8 +3,8 @@
 The stack reads [scale, linear, tree_1 − linear, …, errors]: a full-covariance Kalman filter that begins as the mean of the trees, so
 that it also recalibrates what the linear lanes play (the first two inputs drift). The errors are by how much the last labels were
 above what was played, as means over about one, five and thirty rounds: where errors repeat, the next one is foreseen. Weights
-are those of `aggregate`: the loss is at most that of the linear lanes, of any tree or additive lane and of the stack, plus what
-aggregating costs.
+are those of `aggregate`: the loss is at most that of the linear lanes, of any tree, of hats or neighbours, and of the stack,
+plus what aggregating costs.
 """
 
 from __future__ import annotations

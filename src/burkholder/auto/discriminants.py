@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from burkholder.auto.knots import SMALLEST
 from burkholder.auto.state import aligned
 from burkholder.machine.compiling import inlined
 from burkholder.machine.memory import Matrix, Vector
@@ -25,8 +26,8 @@ MOST = 64  # features; with more the lane plays what the linear lanes play
 RIDGE = 10.0
 TEMPER, HELD = 0.5, 20.0  # β, and how many rounds of curvature 1 it counts for
 COOLEST, WARMEST = 0.01, 2.0
-LARGEST, FARTHEST, SUREST = 1e100, 1e6, 1e4  # of a feature, of a standardised one, of a score
-MEAN, SQUARES = range(2)  # rows of `moments`
+LARGEST, FARTHEST, SUREST = 1e100, 1e6, 1e4  # of a feature in its unit, of a standardised one, of a score
+MEAN, SQUARES, UNIT = range(3)  # rows of `moments`; a feature's unit is 1 over its first size
 
 
 class Looks(NamedTuple):
@@ -50,7 +51,7 @@ class View(NamedTuple):
 
 def new_looks(room: int, side: int) -> Looks:
     """Nothing known, with room for so many classes and features, either padded."""
-    looks = Looks(aligned(2, side), aligned(room, side), aligned(room, side), aligned(side, side), np.array([TEMPER, HELD]))
+    looks = Looks(aligned(3, side), aligned(room, side), aligned(room, side), aligned(side, side), np.array([TEMPER, HELD]))
     np.fill_diagonal(looks.inverse[1:, 1:], 1.0 / RIDGE)
     return looks
 
@@ -80,8 +81,9 @@ def standardise(looks, view, x, seen):
     for i in range(1, seen + 1):
         variance = looks.moments[SQUARES, i] / count if count > 0.0 else 0.0
         view.z[i] = 0.0
-        if 1e-200 < variance < 1e250 and abs(x[i]) < LARGEST:
-            view.z[i] = min(max((x[i] - looks.moments[MEAN, i]) / math.sqrt(variance), -FARTHEST), FARTHEST)
+        size = x[i] * looks.moments[UNIT, i]
+        if variance > 1e-200 and abs(size) < LARGEST:
+            view.z[i] = min(max((size - looks.moments[MEAN, i]) / math.sqrt(variance), -FARTHEST), FARTHEST)
 
 
 @inlined
@@ -116,10 +118,13 @@ def learn(looks, view, x, seen, label, weight):
     moments, means, inverse = looks.moments, looks.means, looks.inverse
     moments[MEAN, 0] += weight
     for i in range(1, seen + 1):
-        if abs(x[i]) < LARGEST:
-            gap = x[i] - moments[MEAN, i]
+        if moments[UNIT, i] == 0.0 and abs(x[i]) > SMALLEST:
+            moments[UNIT, i] = 1.0 / abs(x[i])
+        size = x[i] * moments[UNIT, i]
+        if abs(size) < LARGEST:
+            gap = size - moments[MEAN, i]
             moments[MEAN, i] += weight / moments[MEAN, 0] * gap
-            moments[SQUARES, i] += weight * gap * (x[i] - moments[MEAN, i])
+            moments[SQUARES, i] += weight * gap * (size - moments[MEAN, i])
     standardise(looks, view, x, seen)
     before = means[label, 0]
     after = before + weight

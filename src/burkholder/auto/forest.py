@@ -41,7 +41,7 @@ from burkholder.machine.vectors import all8, least, load8, most, row8, store, to
 OFFSET, MASS, LEAD, GAP, RANGE, CUT, FEATURE, CHILD = range(8)
 NODES = 2047  # a tree
 HELD = 40
-CANDIDATES = 60
+CANDIDATES = 120
 DEPTH = 64
 BASE, LABEL, WEIGHT, ROUND = range(4)  # columns of `ring` before the features, whose places are counted from 1
 RING = 1 << 14  # rows that are remembered

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
+from burkholder.auto.knots import SMALLEST
 from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
 from burkholder.auto.state import aligned, padded
 from burkholder.auto.window import enter, lately_of
@@ -302,7 +303,7 @@ def vote(grove, walk, now, ways, way):
     for i in range(1, grove.ring.shape[1] - ROUND, 8):
         store(walk.scale, i, row8(grove.ends, HIGH, i) - row8(grove.ends, LOW, i))
     for i in range(1, grove.ring.shape[1] - ROUND):
-        walk.scale[i] = 1.0 / walk.scale[i] if 1e-100 < walk.scale[i] < 1e100 else 0.0
+        walk.scale[i] = 1.0 / walk.scale[i] if SMALLEST < walk.scale[i] < 1.0 / SMALLEST else 0.0
     count_votes(grove, walk, search_leaves(grove, walk, walk.scale, walk.near, walk.where), ways, way)
     count_votes(grove, walk, search_last(grove, walk, walk.scale, now, walk.near, walk.where), ways, way + 1)
 

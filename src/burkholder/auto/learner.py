@@ -59,8 +59,8 @@ class Auto(LateRounds):
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
     features, lanes with full covariance run too (0: never). effort: "light" is the linear lanes alone; "default" adds twelve trees
-    that weigh all their prunings, four lanes of hats and pairs and, for two classes, one of neighbours, on up to 128 features, asleep
-    while they bring nothing; "thorough" has 32 trees, and nothing sleeps.
+    that weigh all their prunings, four lanes of hats and pairs and two of neighbours, on up to 128 features, asleep while they bring
+    nothing; "thorough" has 32 trees, and nothing sleeps.
     max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")

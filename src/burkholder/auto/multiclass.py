@@ -42,8 +42,8 @@ class AutoMulticlass(OnlineLearner):
     softmax lanes, which learn all classes at once, and a pool of the six, with learned weights on the logarithms. Bayes' rule mixes the
     seven linear ways: their log loss is at most the pool's + ln 2, and that of each of the others + ln 12.
 
-    After eight rounds follow trees for all classes at once, with and without the linear ways below them, neighbours, and a pool
-    of all this, while there are at most 128 features; Bayes' rule again. effort: "light" leaves them out, "default" has twelve trees,
+    After eight rounds follow trees for all classes at once, with and without the linear ways below them, neighbours, discriminants, and a
+    pool of all this, while there are at most 128 features; Bayes' rule again. effort: "light" leaves them out, "default" has twelve trees,
     "thorough" 32. A class never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()

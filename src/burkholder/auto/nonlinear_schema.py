@@ -11,7 +11,7 @@ from burkholder.auto import state as slots
 from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, new_cells
 from burkholder.auto.blend import blend_plan, new_blend
 from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
-from burkholder.auto.knots import CROSSED
+from burkholder.auto.knots import CROSSED, SMALLEST
 from burkholder.auto.nonlinear import START
 from burkholder.auto.plan import Plan
 from burkholder.errors import BadInput
@@ -137,7 +137,7 @@ def _knots(arrays: Any) -> bool:
     steps, inside = np.diff(knots, axis=1), np.arange(1, KNOTS) < count[:, None]
     rising = (steps[inside] > 0.0).all() and (steps[~inside] == 0.0).all()
     hats = float((count > 2.0).sum())
-    if (arrays["knots"][:, SCALE] < 0.0).any() or (arrays["knots"][:, SCALE] > 1e100).any():
+    if (arrays["knots"][:, SCALE] < 0.0).any() or (arrays["knots"][:, SCALE] > 1.0 / SMALLEST).any():
         return False
     return bool(count[0] == 0.0 and rising and np.isin(grid[count > 0.0], (1.0, 2.0)).all() and arrays["live"][0] == hats)
 

@@ -1,4 +1,4 @@
-"""What follows the linear lanes of several classes in every round: trees, neighbours, a pool of all. One loop, compiled when first used."""
+"""What follows the linear lanes of several classes in every round: trees, neighbours, discriminants, a pool. One compiled loop."""
 
 from __future__ import annotations
 

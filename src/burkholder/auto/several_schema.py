@@ -47,7 +47,7 @@ def _schema(trees: int, rounds: float, classes: int) -> Schema:
         "said": Array(("rows", "room"), low=0.0, high=1.0 + 1e-9),
         "ends": Array((2, WIDEST + 9)),
         "seed": Array((1,), "<i8", low=-(2**63), high=2**63 - 1),
-        "moments": Array((2, "side"), low=np.array([[-looks.LARGEST], [0.0]]), high=np.array([[looks.LARGEST], [LARGEST]])),
+        "moments": Array((3, "side"), low=np.array([[-looks.LARGEST], [0.0], [0.0]]), high=LARGEST),
         "means": Array(("room", "side"), low=-looks.FARTHEST, high=HUGE),
         "lean": Array(("room", "side"), low=-LEANING, high=LEANING),
         "inverse": Array(("side", "side"), low=-1.0, high=1.0),
@@ -83,7 +83,7 @@ def _looks(arrays: Any) -> bool:
     means, inverse, side = arrays["means"], arrays["inverse"], len(arrays["inverse"])
     if side % 8 or side <= min(float(arrays["seen"][0]), looks.MOST) or arrays["moments"][0, 0] < 0.0:
         return False
-    inside = (means[:, 0] >= 0.0).all() and (means[:, 1:] <= looks.FARTHEST).all()
+    inside = (means[:, 0] >= 0.0).all() and (arrays["moments"][0] <= looks.LARGEST).all() and (means[:, 1:] <= looks.FARTHEST).all()
     return bool(inside and not inverse[0].any() and not inverse[:, 0].any() and covariances(inverse))
 
 
