@@ -264,24 +264,39 @@ def draw(forest):
 
 
 @inlined
-def hold(plan, forest, walk, k, based, now):
-    """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
-    leaf, held = walk.leaf[k], forest.held
+def filled(held, leaf, now, size, back):
+    """A leaf holds the row of this round as well; once it holds `size`, how many of them are of the last `back` rounds (the others are
+    forgotten), 0 before."""
     count = int(held[leaf, 0]) + 1
     held[leaf, count], held[leaf, 0] = now, float(count)
-    if count < HELD:
-        return
-    count = 0
-    for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(forest.ring.shape[0]):
-            count += 1
-            held[leaf, count] = held[leaf, i]
-    if count == HELD and walk.depth[k] < DEPTH and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
-        return
-    half = HELD // 2 if count == HELD else count
+    if count < size:
+        return 0
+    kept = 0
+    for i in range(1, size + 1):
+        if held[leaf, i] > now - float(back):
+            kept += 1
+            held[leaf, kept] = held[leaf, i]
+    return kept
+
+
+@inlined
+def halve(held, leaf, count, size):
+    """A full leaf that was not split keeps the later half of its rows."""
+    half = size // 2 if count == size else count
     for i in range(1, half + 1):
         held[leaf, i] = held[leaf, count - half + i]
     held[leaf, 0] = float(half)
+
+
+@inlined
+def hold(plan, forest, walk, k, based, now):
+    """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
+    leaf = walk.leaf[k]
+    count = filled(forest.held, leaf, now, HELD, forest.ring.shape[0])
+    if count == HELD and walk.depth[k] < DEPTH and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
+        return
+    if count > 0:
+        halve(forest.held, leaf, count, HELD)
 
 
 @inlined

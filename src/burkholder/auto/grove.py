@@ -17,7 +17,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
+from burkholder.auto.forest import (
+    CHILD,
+    CUT,
+    FEATURE,
+    LABEL,
+    LEAD,
+    NODES,
+    ROUND,
+    WEIGHT,
+    WIDEST,
+    chance,
+    draw,
+    filled,
+    halve,
+    longer,
+    power,
+)
 from burkholder.auto.knots import SMALLEST
 from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
 from burkholder.auto.state import aligned, padded
@@ -197,22 +213,12 @@ def remember(grove, walk, label, weight, now):
 @inlined
 def hold(grove, walk, k, now, most):
     """The leaf of the way holds the row of this round as well, and is split when it holds enough and nodes may be so many."""
-    leaf, held = walk.leaf[k], grove.held
-    count = int(held[leaf, 0]) + 1
-    held[leaf, count], held[leaf, 0] = now, float(count)
-    if count < HELD:
-        return
-    count = 0
-    for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(grove.ring.shape[0]):
-            count += 1
-            held[leaf, count] = held[leaf, i]
+    leaf = walk.leaf[k]
+    count = filled(grove.held, leaf, now, HELD, grove.ring.shape[0])
     if count == HELD and walk.length[k] < float(DEPTH) and int(grove.used[k]) + 2 <= most and split(grove, walk, k, leaf):
         return
-    half = HELD // 2 if count == HELD else count
-    for i in range(1, half + 1):
-        held[leaf, i] = held[leaf, count - half + i]
-    held[leaf, 0] = float(half)
+    if count > 0:
+        halve(grove.held, leaf, count, HELD)
 
 
 @inlined
