@@ -30,7 +30,7 @@ def _month(days):
 @compiled
 def survey(text, start, stop, delimiter, comma, starts, stops, seen):
     """Count in seen[column, record kind, field kind]: first record or later; missing, number, text, number with a comma, date,
-    true or false.
+    true or false. Dates count as text, until `survey_dates` has looked.
 
     Unquotes in place: give it a copy.
     """
@@ -51,13 +51,28 @@ def survey(text, start, stop, delimiter, comma, starts, stops, seen):
                     seen[column, later, 3] += 1
                 elif infinite(text, a, b) or decimal(text, a, b)[1] != NOT_A_NUMBER or understood(text, a, b, comma)[1] != NOT_A_NUMBER:
                     seen[column, later, 1] += 1
-                elif moment(text, a, b)[0] != NO_DATE:
-                    seen[column, later, 4] += 1
                 elif truth(text, a, b) >= 0:
                     seen[column, later, 5] += 1
                 else:
                     seen[column, later, 2] += 1
         later = 1
+
+
+@compiled
+def survey_dates(text, start, stop, delimiter, starts, stops, seen):
+    """Which of the later fields that `survey` took for text are dates; no date is anything else. Only tables with words ask."""
+    wrong = np.empty(1, np.int64)
+    p, later = start, False
+    while p < stop:
+        found, p, _ = fields(text, p, stop, delimiter, starts, stops, wrong)
+        if p < 0:
+            break
+        if found == seen.shape[0] and later:
+            for column in range(found):
+                if seen[column, 1, 2] > 0 and moment(text, starts[column], stops[column])[0] != NO_DATE:
+                    seen[column, 1, 2] -= 1
+                    seen[column, 1, 4] += 1
+        later = later or found > 1 or seen.shape[0] == 1 or starts[0] < stops[0]
 
 
 @compiled
@@ -95,7 +110,8 @@ def parse(
     """Parse whole records behind the rows already there.
 
     With `named`, `origin` gets (column, start, stop) of each feature's field; (column, −1 − place, 0) for a word of the calendar.
-    With `keep`, a row without a label stays, with y = NaN; otherwise it is left out and counted.
+    With `keep`, a row without a label stays, with y = NaN; otherwise it is left out and counted. Without a column of dates there is no
+    calendar, and none of its code is compiled.
     """
     rows, nnz, number_of_line = opened(state, indptr)
     largest = state[LARGEST]
@@ -136,24 +152,24 @@ def parse(
                 indices[nnz] = index + offset
                 values[nnz] = 1.0
             elif kind[column] == DATE:
-                days, hour, seconds = moment(text, a, b)
-                index = slot[column]
-                if days != NO_DATE:
-                    indices[nnz] = index + offset
-                    values[nnz] = (days * 86400.0 - EPOCH + seconds) / YEAR
-                    words = hour, FIRST_DAY + (days + 3) % 7, FIRST_MONTH + _month(days)
-                    if named:
-                        origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
-                    for place in words:
-                        if place >= 0:
-                            nnz += 1
-                            if named:
-                                origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, -1 - place, 0
-                            largest = max(largest, calendar[column, place])
-                            indices[nnz] = calendar[column, place] + offset
-                            values[nnz] = 1.0
-                    nnz += 1
-                    continue
+                if calendar is not None:
+                    days, hour, seconds = moment(text, a, b)
+                    if days != NO_DATE:
+                        indices[nnz] = slot[column] + offset
+                        values[nnz] = (days * 86400.0 - EPOCH + seconds) / YEAR
+                        words = hour, FIRST_DAY + (days + 3) % 7, FIRST_MONTH + _month(days)
+                        if named:
+                            origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, a, b
+                        for place in words:
+                            if place >= 0:
+                                nnz += 1
+                                if named:
+                                    origin[nnz, 0], origin[nnz, 1], origin[nnz, 2] = column, -1 - place, 0
+                                largest = max(largest, calendar[column, place])
+                                indices[nnz] = calendar[column, place] + offset
+                                values[nnz] = 1.0
+                        nnz += 1
+                        continue
                 if not no_number(text, a, b):
                     reason = BAD_DATE
                 index = count + slot[column]
