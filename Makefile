@@ -97,8 +97,9 @@ $(BENCH_VENV)/serve: $(BENCH_VENV)/made
 	npm install --silent --no-fund --no-audit --prefix $(BENCH_VENV)/npm autocannon
 	touch $@
 
+# Some of it: make bench-serve PARTS="speed kills"; all of it in little: PARTS="--share 0.01"
 bench-serve: $(BENCH_VENV)/serve
-	$(ONE) BURKHOLDER_NPM=$(CURDIR)/$(BENCH_VENV)/npm/node_modules $(BENCH)/python bench/serve.py
+	$(ONE) BURKHOLDER_NPM=$(CURDIR)/$(BENCH_VENV)/npm/node_modules $(BENCH)/python bench/serve.py $(PARTS)
 
 # Spark does not live well beside the newest pandas: an environment of its own.
 $(SPARK_VENV)/made: pyproject.toml

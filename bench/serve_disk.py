@@ -206,13 +206,13 @@ def power_cuts(count: int, seed: int = 0, synced: bool = True) -> dict[str, int]
             while True:
                 group = first if not written else Group(float(len(written)), list(_events(rng, serial)))
                 serial += 1
-                rows, snapshot = (service.finished(), service.snapshot()) if rng.random() < 0.15 else ([], None)
+                rows, snapshot = (service.ended.rows(), service.snapshot()) if rng.random() < 0.15 else ([], None)
                 doubt = group
                 store.append(service.position + 1, sealed(group), rows, snapshot)
                 doubt = None
                 written.append(group)
                 answers, expected = service.apply(group), reference.apply(group)
-                service.stored(rows)
+                service.ended.stored(rows)
                 counted["bits that differ"] += answers != expected
                 counted["groups acknowledged"] += 1
         except (StoreFailed, apsw.Error, PowerCut):

@@ -202,7 +202,7 @@ def _checked(folder: str, clients: Clients) -> dict[str, Any]:
         seqs.append(seq)
     again = recovered(store)
     model = straight.models["default"]
-    found = {id: over for (_, id), over in straight.fresh.items()}
+    found = {id: fresh.over for (_, id), fresh in straight.ended.fresh.items()}
     learned = sum(len(over.prediction) if id.startswith(KEYED) else 1 for id, over in found.items())
     waiting = {id: waiting.prediction for id, waiting in model.waiting.items()}
     told = {id: found[id].prediction if id in found else waiting.get(id) for id in clients.predicted}

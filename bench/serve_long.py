@@ -67,9 +67,9 @@ def _done(store: Store, service: Service, group: Group, rhythm: Rhythm | None) -
         return
     events, size = service.since
     due = events >= rhythm.events or size >= rhythm.bytes
-    done = service.finished() if due or len(service.fresh) >= FRESH else []
+    done = service.ended.rows() if due or len(service.ended.fresh) >= FRESH else []
     store.append(service.position + 1, sealed(group), done, service.snapshot() if due else None)
-    service.stored(done)
+    service.ended.stored(done)
     if due:
         service.since = [0, 0]
     service.apply(group)
@@ -101,8 +101,10 @@ def memory(rounds: int, batch: int = 1000) -> None:
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    for name in ("l2", "auto"):
+    parts = sys.argv[2:] or ["recovery", "memory"]
+    for name in ("l2", "auto") if "recovery" in parts else ():
         for rhythm in (Rhythm(), None):
             recovery(count, name, 1, rhythm)
         recovery(count, name, 100)
-    memory(10 * count)
+    if "memory" in parts:
+        memory(10 * count)

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+CONNECTIONS = 64
+ARROW = "application/vnd.apache.arrow.stream"
 ECHO = """
 import sys, uvicorn
 from starlette.applications import Starlette
@@ -57,6 +59,12 @@ async def label(label: Label):
 uvicorn.run(app, port=int(sys.argv[1]), log_level="error", access_log=False)
 """
 
+OPTIONS = {
+    "l2": ["--learner", "square-function", "--option", "geometry=l2"],
+    "auto": ["--learner", "auto"],
+    "light auto": ["--learner", "auto", "--option", "effort=light"],
+}
+
 
 def started(port: int, *command: str) -> subprocess.Popen[bytes]:
     """A server, once it answers."""
@@ -76,15 +84,14 @@ def started(port: int, *command: str) -> subprocess.Popen[bytes]:
 
 
 def served(port: int, learner: str) -> subprocess.Popen[bytes]:
-    options = ["--learner", "auto"] if learner == "auto" else ["--learner", "square-function", "--option", "geometry=l2"]
     main = "from burkholder.cli import main; main()"
-    return started(port, "-c", main, "serve", "--store", tempfile.mkdtemp(), "--loss", "logistic", "--port", str(port), *options)
+    return started(port, "-c", main, "serve", "--store", tempfile.mkdtemp(), "--loss", "logistic", "--port", str(port), *OPTIONS[learner])
 
 
-def load(url: str, seconds: int, what: str = "pairs", kind: str = "", connections: int = 64) -> dict[str, Any]:
+def load(url: str, seconds: int, what: str = "pairs", kind: str = "") -> dict[str, Any]:
     """What autocannon says."""
     modules = os.environ["BURKHOLDER_NPM"]
-    command = ["node", str(HERE / "serve_load.js"), modules, url, str(connections), str(seconds), what, kind]
+    command = ["node", str(HERE / "serve_load.js"), modules, url, str(CONNECTIONS), str(seconds), what, kind]
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
@@ -122,13 +129,14 @@ def speed(seconds: int = 8, turns: int = 3) -> None:
                 f"{1e6 * statistics.median(one['took'] for one in all_of_it):5.0f} µs processor a request  {bad} bad",
                 flush=True,
             )
-        batches(seconds, {"l2": servers["served l2"][1], "auto": servers["served auto"][1]})
     finally:
         for _, process in servers.values():
             process.terminate()
+            process.wait()
+    batches(seconds)
 
 
-def batches(seconds: int, processes: dict[str, subprocess.Popen[bytes]]) -> None:
+def batches(seconds: int) -> None:
     """Rows a second in Arrow batches of 100, 50 features: learned with their labels, and how fast the learner is by itself."""
     import numpy as np
     import pyarrow as pa
@@ -139,14 +147,20 @@ def batches(seconds: int, processes: dict[str, subprocess.Popen[bytes]]) -> None
     y = (X[:, 0] > 0).astype(float)
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(written({"x": pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 50), "y": y}))
-        for name, port in (("l2", 8702), ("auto", 8703)):
-            before = processor(processes[name])
-            said = load(f"http://127.0.0.1:{port}/learn", seconds, file.name, "application/vnd.apache.arrow.stream", 8)
-            rate, took = 100 * said["good"] / said["seconds"], (processor(processes[name]) - before) / (100 * max(1, said["good"]))
-            alone = by_itself(name, X, y)
+        for port, name in enumerate(OPTIONS, 8706):
+            process, url = served(port, name), f"http://127.0.0.1:{port}/learn"
+            try:
+                load(url, 1, file.name, ARROW)
+                before = processor(process)
+                said = load(url, seconds, file.name, ARROW)
+                rate, took = 100 * said["good"] / said["seconds"], (processor(process) - before) / (100 * max(1, said["good"]))
+            finally:
+                process.terminate()
+                process.wait()
             print(
                 f"learn, Arrow batches of 100, {name}: {rate:,.0f} rows/s  p99 {said['p99']} ms  {1e6 * took:.1f} µs processor a row "
-                f"(the learner alone {1e6 * alone:.1f})  {said['bad']} bad"
+                f"(the learner alone {1e6 * by_itself(name, X, y):.1f})  {said['bad'] + said['errors']} bad",
+                flush=True,
             )
 
 
@@ -154,8 +168,10 @@ def by_itself(name: str, X: Any, y: Any) -> float:
     """Seconds of processor time a row, where the learner learns the same batches in this process."""
     import burkholder as bk
 
-    l2 = bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
-    learner = bk.Auto(loss="logistic") if name == "auto" else l2
+    if name == "l2":
+        learner: Any = bk.Learner("square-function", loss="logistic", geometry="l2", intercept=True)
+    else:
+        learner = bk.Auto(loss="logistic", effort="light" if name == "light auto" else "default")
     for _ in range(30):
         learner.learn_many(X, y)
     start = time.process_time()

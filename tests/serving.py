@@ -69,9 +69,9 @@ class Logged:
 
     def tidy(self, snapshot: bool = True) -> None:
         """What is over goes to the store; with a snapshot, the log is cut."""
-        rows = self.service.finished()
+        rows = self.service.ended.rows()
         self.store.write(rows, self.service.snapshot() if snapshot else None)
-        self.service.stored(rows)
+        self.service.ended.stored(rows)
 
     def restarted(self) -> Logged:
         """What a new process finds."""
@@ -89,7 +89,7 @@ async def served(folder: Any, learner: Any = None, store: Store | None = None, *
     content = None if learner is None else pack(learner)
     running = Running(Settings(str(folder), content, "test", **settings), store)
     async with running.life():
-        transport = httpx.ASGITransport(running.app, raise_app_exceptions=True)
+        transport = httpx.ASGITransport(running.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             while (await http.get("/ready")).status_code != 200:
                 if running.failure is not None:

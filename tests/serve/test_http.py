@@ -108,37 +108,37 @@ def test_predictions_come_with_probabilities_where_the_loss_has_odds(tmp_path):
 LIMITS = Limits(body=2000, batch=3, features=4, name=10)
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "headers", "status"),
-    [
-        ("/predict", b"x" * 2001, {}, 413),
-        ("/predict", json.dumps([{"x": [1.0]}] * 4).encode(), {}, 413),
-        ("/predict", json.dumps({"x": [1.0] * 5}).encode(), {}, 413),
-        ("/predict", json.dumps({"x": {"n" * 11: 1.0}}).encode(), {}, 413),
-        ("/predict", json.dumps({"x": {"n": "t" * 11}}).encode(), {}, 413),
-        ("/predict", json.dumps({"x": [1.0], "id": "i" * 11}).encode(), {}, 413),
-        ("/label", json.dumps({"id": "a", "y": "l" * 11}).encode(), {}, 413),
-        ("/learn", json.dumps([]).encode(), {"idempotency-key": "k" * 11}, 413),
-        ("/predict", b"{", {}, 422),
-        ("/predict", b"", {}, 422),
-        ("/predict", b"[" * 900, {}, 422),
-        ("/predict", b'{"x": [1e999]}', {}, 422),
-        ("/predict", b'{"x": [NaN]}', {}, 422),
-        ("/predict", b'{"x": {"a": {"b": 1}}}', {}, 422),
-        ("/predict", b'{"x": [1], "more": 1}', {}, 422),
-        ("/predict", b'{"x": {"indices": [0.5], "values": [1]}}', {}, 422),
-        ("/predict", b'{"x": {"indices": [1e300], "values": [1]}}', {}, 422),
-        ("/predict", b'{"x": [1], "id": 1' + b"0" * 400 + b"}", {}, 413),
-        ("/predict", b'{"x": [1], "id": "\\ud800"}', {}, 422),
-        ("/label", b'{"id": "a"}', {}, 422),
-        ("/predict", b"\xff\xfe", {}, 422),
-        ("/predict", b"rubbish", ARROW, 422),
-        ("/predict", b"{}", {"content-type": "text/plain"}, 415),
-        ("/predict", b"{}", {"content-encoding": "gzip"}, 415),
-        ("/models/none/predict", b'{"x": [1]}', {}, 404),
-        ("/nowhere", b"{}", {}, 404),
-    ],
-)
+REFUSED = [
+    ("/predict", b"x" * 2001, {}, 413),
+    ("/predict", json.dumps([{"x": [1.0]}] * 4).encode(), {}, 413),
+    ("/predict", json.dumps({"x": [1.0] * 5}).encode(), {}, 413),
+    ("/predict", json.dumps({"x": {"n" * 11: 1.0}}).encode(), {}, 413),
+    ("/predict", json.dumps({"x": {"n": "t" * 11}}).encode(), {}, 413),
+    ("/predict", json.dumps({"x": [1.0], "id": "i" * 11}).encode(), {}, 413),
+    ("/label", json.dumps({"id": "a", "y": "l" * 11}).encode(), {}, 413),
+    ("/learn", json.dumps([]).encode(), {"idempotency-key": "k" * 11}, 413),
+    ("/predict", b"{", {}, 422),
+    ("/predict", b"", {}, 422),
+    ("/predict", b"[" * 900, {}, 422),
+    ("/predict", b'{"x": [1e999]}', {}, 422),
+    ("/predict", b'{"x": [NaN]}', {}, 422),
+    ("/predict", b'{"x": {"a": {"b": 1}}}', {}, 422),
+    ("/predict", b'{"x": [1], "more": 1}', {}, 422),
+    ("/predict", b'{"x": {"indices": [0.5], "values": [1]}}', {}, 422),
+    ("/predict", b'{"x": {"indices": [1e300], "values": [1]}}', {}, 422),
+    ("/predict", b'{"x": [1], "id": 1' + b"0" * 400 + b"}", {}, 413),
+    ("/predict", b'{"x": [1], "id": "\\ud800"}', {}, 422),
+    ("/label", b'{"id": "a"}', {}, 422),
+    ("/predict", b"\xff\xfe", {}, 422),
+    ("/predict", b"rubbish", ARROW, 422),
+    ("/predict", b"{}", {"content-type": "text/plain"}, 415),
+    ("/predict", b"{}", {"content-encoding": "gzip"}, 415),
+    ("/models/none/predict", b'{"x": [1]}', {}, 404),
+    ("/nowhere", b"{}", {}, 404),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "headers", "status"), REFUSED)
 def test_what_is_too_much_or_malformed_is_refused_with_a_remedy_before_the_log(tmp_path, path, body, headers, status):
     async def work(http):
         before = http.running.front.journal.service.position
@@ -190,6 +190,27 @@ def test_too_much_on_its_way_is_429(tmp_path):
 
     statuses, again = run(tmp_path, work, limits=Limits(queued=2))
     assert statuses == [200, 200, 429, 429] and again == "1"
+
+
+def test_bodies_that_are_half_here_have_room_for_so_many_bytes_together(tmp_path):
+    async def work(http):
+        gate = asyncio.Event()
+
+        async def slowly():
+            yield b"x" * 600
+            await gate.wait()
+            yield b"x" * 600
+
+        first = asyncio.create_task(http.post("/predict", content=slowly()))
+        await asyncio.sleep(0.05)
+        refused = await http.post("/predict", content=b"x" * 600)
+        short = await http.post("/predict", json={"x": [1.0]})
+        gate.set()
+        whole = await first
+        return [answer.status_code for answer in (refused, short, whole)], http.running.front.coming.taken
+
+    statuses, left = run(tmp_path, work, limits=Limits(queued_bytes=1000))
+    assert statuses == [429, 200, 429] and left == 0
 
 
 # --- the disk -----------------------------------------------------------------------------------------------------
@@ -285,10 +306,10 @@ def test_a_disk_that_cannot_be_read_stops_the_service_and_the_next_one_has_done_
     async def broken(http):
         journal = http.running.front.journal
         await http.post("/predict", json={"x": [1.0, 2.0], "id": "a"})
-        find, journal.service._find = journal.service._find, unreadable
+        find, journal.service.ended.find = journal.service.ended.find, unreadable
         told = await http.post("/predict", json={"x": [1.0, 2.0], "id": "b"})
         looked = await http.post("/label", json={"id": "c", "y": 1})
-        journal.service._find = find
+        journal.service.ended.find = find
         after = await http.post("/label", json={"id": "a", "y": 1})  # who knows what is in memory now
         return [answer.status_code for answer in (told, looked, after)]
 
@@ -411,13 +432,15 @@ def test_a_fault_of_ours_is_500_without_a_trace_and_the_next_request_is_answered
     async def work(http):
         model = http.running.front.journal.service.models["default"]
         monkeypatch.setattr(model.learner, "play", lambda row: 1 / 0)
-        answer = await http.post("/predict", json={"x": [1.0]})
+        monkeypatch.setattr(model.learner, "certificate", lambda: 1 / 0)
+        answers = [await http.post("/predict", json={"x": [1.0]}), await http.get("/certificate")]
         monkeypatch.undo()
-        return answer, (await http.post("/predict", json={"x": [1.0]})).status_code
+        return answers, (await http.post("/predict", json={"x": [1.0]})).status_code
 
-    answer, after = run(tmp_path, work)
-    assert (answer.status_code, after) == (500, 200)
-    assert "Traceback" not in answer.text and "line" not in answer.text
+    answers, after = run(tmp_path, work)
+    for answer in answers:
+        assert (answer.status_code, after) == (500, 200) and answer.json()["remedy"]
+        assert "Traceback" not in answer.text and "line" not in answer.text
 
 
 def test_metrics_follow_the_conventions_and_count(tmp_path):
@@ -452,6 +475,12 @@ def test_the_description_knows_every_path(tmp_path):
     text = json.dumps(described)
     for name in re.findall(r"#/components/schemas/(\w+)", text):
         assert name in described["components"]["schemas"]
+    for path, _, _, status in REFUSED[:-1]:
+        assert str(status) in described["paths"][path.replace("none", "{model}")]["post"]["responses"]
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            assert {"408", "431", "500"} <= operation["responses"].keys()
+            assert all(response["description"] and response["content"] for response in operation["responses"].values())
 
 
 def test_the_page_loads_nothing_from_elsewhere():

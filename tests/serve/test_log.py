@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import tempfile
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 import burkholder as bk
 from burkholder.errors import BurkholderError
 from burkholder.serve.journal import recovered
+from burkholder.serve.server import Running, Settings
 from burkholder.serve.store import Store, StoreFailed
 from serving import LEARNERS, Logged, asked, created
 
@@ -114,6 +117,36 @@ def test_a_log_with_a_gap_is_refused(tmp_path):
     logged.store.close()
     with pytest.raises(StoreFailed, match="missing"):
         Logged(tmp_path)
+
+
+def test_a_stop_while_the_log_is_replayed_ends_the_replay_before_the_store_is_closed(tmp_path):
+    logged = Logged(tmp_path)
+    logged.one(created(LEARNERS["l2"]()))
+    for k in range(200):
+        logged.one(asked("learn", [{"x": [1.0, k], "y": 1}]))
+    logged.store.close()
+    seen = []
+
+    class Traced(Store):
+        def log(self, after=0):
+            for group in super().log(after):
+                seen.append(group[0])
+                time.sleep(0.01)
+                yield group
+
+        def close(self):
+            seen.append("closed")
+            super().close()
+
+    async def brief():
+        async with Running(Settings(str(tmp_path)), Traced(tmp_path)).life():
+            await asyncio.sleep(0.1)
+
+    asyncio.run(brief())
+    assert seen.index("closed") == len(seen) - 1 and 1 < len(seen) < 200  # in the middle of it, and nobody reads any more
+    again = Logged(tmp_path)
+    assert again.service.models["default"].learner.rounds == 200
+    again.store.close()
 
 
 def test_a_store_belongs_to_one_process_and_to_the_user_alone(tmp_path):

@@ -29,18 +29,7 @@ def command(folder, *options):
 @contextmanager
 def process(folder, *options):
     """The service in a process of its own, ready; it is killed if it still runs."""
-    command = [
-        sys.executable,
-        "-c",
-        "from burkholder.cli import main; main()",
-        "serve",
-        "--store",
-        str(folder),
-        "--port",
-        str(PORT),
-        *options,
-    ]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(command(folder, *options), stderr=subprocess.PIPE, text=True)
     lines = []
     try:
         for line in running.stderr:
@@ -73,6 +62,9 @@ def test_killed_it_goes_on_where_it_was_and_stopped_it_exits_with_0(tmp_path):
         assert asked.certificate() == before
         assert asked.predict([1.0, 2.0], id="a") == first and asked.predict([1.0, 2.0], id="b") == waits
         asked.label("b", 1)
+        taken = subprocess.run(command(tmp_path / "other", *options), capture_output=True, text=True)
+        told = [json.loads(line) for line in taken.stderr.splitlines() if not line.startswith("compiling")]
+        assert taken.returncode > 0 and "already in use" in told[0]["event"] and told[-1]["event"] == "stopped"
         running.send_signal(signal.SIGTERM)
         rest = running.stderr.read()
         assert running.wait(20) == 0

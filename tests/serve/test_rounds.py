@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import burkholder as bk
@@ -99,7 +101,20 @@ def test_a_shadow_learns_every_round_and_answers_as_the_learner_alone_would(logg
         logged.one(asked("label", {"id": f"i{k}", "y": k % 2}))
     candidate = logged.service.models["candidate"]
     assert candidate.learner.rounds == 30 and candidate.learner.cumulative_loss == alone.cumulative_loss
-    assert logged.service.comparisons["candidate"].rounds == 30
+    comparison = logged.service.comparisons["candidate"]
+    assert comparison.rounds == 30
+    more, ys, before = [[2.0, k % 5.0] for k in range(20)], [k // 4 % 2 for k in range(20)], comparison.wins
+    told = logged.one(asked("learn", [{"x": x, "y": y} for x, y in zip(more, ys)])).body.predictions
+    others = alone.learn_many(more, ys)
+    better = [_logistic(mine, y) > _logistic(other, y) for mine, other, y in zip(told, others, ys)]
+    comparison = logged.restarted().service.comparisons["candidate"]
+    assert comparison.rounds == 50 and comparison.wins == before + sum(better) and 0 < sum(better) < 20
+    low, high = comparison.to_dict()["interval"]
+    assert low <= comparison.wins / 50 <= high
+
+
+def _logistic(prediction, y):
+    return math.log1p(math.exp(-prediction if y else prediction))
 
 
 def test_models_of_other_names_learn_apart(logged):

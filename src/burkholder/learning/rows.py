@@ -173,7 +173,14 @@ class Rows:
         self.check_kind("vector")
         if self.length is not None and d != self.length:
             raise BadInput(argument, f"{d} columns", f"this learner takes {self.length} features a row")
-        return self.compressed(np.arange(n + 1) * d, np.tile(np.arange(d), n), rows.reshape(-1), "vector", d)
+        if d > DIRECT:
+            return self.compressed(np.arange(n + 1) * d, np.tile(np.arange(d), n), rows.reshape(-1), "vector", d)
+        wide = d + self.intercept
+        if self.intercept:
+            values = np.empty((n, wide))
+            values[:, 0], values[:, 1:] = 1.0, rows
+            rows = values
+        return Table(np.arange(n + 1) * wide, np.tile(np.arange(wide), n), rows.reshape(-1), "vector", d)
 
     def compressed(self, indptr: Any, indices: Any, values: Any, kind: str = "sparse", length: int | None = None) -> Table:
         """CSR arrays as a table: checked to fit together, the constant put in front, far indices by the table.

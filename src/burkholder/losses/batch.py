@@ -36,7 +36,7 @@ def labels(loss: Any, y: ArrayLike, bound: float = math.inf) -> np.ndarray:
     except (TypeError, ValueError):
         raise BadInput("y", y, "give numbers") from None
     if is_classification(loss):
-        good = np.isin(out, (-1.0, 0.0, 1.0))
+        good = (out == 0.0) | (np.abs(out) == 1.0)
         remedy = f"the {name(loss)} loss takes labels -1 and 1, or 0 and 1"
         if good.all() and np.any(out == 0.0) and np.any(out == -1.0):
             raise BadInput("y", [-1, 0, 1], "give two classes: -1 and 1, or 0 and 1, not both codes at once")

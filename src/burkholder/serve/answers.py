@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from burkholder.errors import BadInput, printable
+from burkholder.errors import BadInput, BurkholderError, printable
 from burkholder.serve.events import ARROW, LINES
+from burkholder.serve.store import StoreFailed
 
 TYPES = {"json": "application/json", LINES: "application/x-ndjson", ARROW: "application/vnd.apache.arrow.stream"}
 
@@ -73,9 +74,19 @@ def gathered(items: list[Any]) -> Answer:
     return Answer(found.pop() if len(found) == 1 else 207, items)
 
 
-def refusal(error: Refused) -> Answer:
-    """The answer that nothing was done."""
-    return Answer(error.problem.status, error.problem)
+def refusal(error: Exception) -> Answer:
+    """The answer that nothing was done, and why: a refusal of the service, of the library, of the disk, or else a fault of ours."""
+    if isinstance(error, Refused):
+        found = error.problem
+    elif isinstance(error, BadInput):
+        found = problem(error)
+    elif isinstance(error, StoreFailed):
+        found = Refused(503, "store", str(error), "nothing was done: send it again").problem
+    elif isinstance(error, BurkholderError):
+        found = Refused(422, "body", type(error).__name__, str(error)).problem
+    else:
+        found = Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted").problem
+    return Answer(found.status, found)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=lambda item: item.tolist() if hasattr(item, "tolist") else str(item))

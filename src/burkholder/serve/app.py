@@ -14,10 +14,10 @@ from starlette.requests import Request as Asked
 from starlette.responses import Response
 from starlette.routing import Route
 
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BurkholderError
 from burkholder.serve import logs, wire
-from burkholder.serve.answers import Answer, Refused, encoded, problem, refusal
-from burkholder.serve.bodies import body_of, form_of, send_answer
+from burkholder.serve.answers import Answer, Refused, encoded, refusal
+from burkholder.serve.bodies import Room, body_of, form_of, send_answer
 from burkholder.serve.events import BYTES, JSON, Event
 from burkholder.serve.guard import Tokens
 from burkholder.serve.journal import Journal
@@ -26,7 +26,6 @@ from burkholder.serve.metrics import CONTENT, Metrics
 from burkholder.serve.model import downloaded, servable
 from burkholder.serve.openapi import description
 from burkholder.serve.page import page
-from burkholder.serve.store import StoreFailed
 from burkholder.serve.watch import Watch
 
 DEFAULT = "default"
@@ -45,6 +44,7 @@ class Front:
     def __init__(self, tokens: Tokens, limits: Limits) -> None:
         self.tokens, self.limits = tokens, limits
         self.metrics, self.watch = Metrics(), Watch()
+        self.coming, self.uploads = Room(limits.queued_bytes), Room(limits.model)
         self.journal: Journal | None = None
 
     def open(self, journal: Journal) -> None:
@@ -96,16 +96,10 @@ class Rounds:
             if seen is None:
                 journal.enter(event, request, answered)
                 return
-        except Refused as error:
-            seen = refusal(error)
-        except BadInput as error:
-            found = problem(error)
-            seen = Answer(found.status, found)
-        except StoreFailed as error:
-            seen = refusal(Refused(503, "store", str(error), "nothing was done: send it again"))
         except Exception as error:
-            logs.say("fault", what=f"{verb} {model}: {type(error).__name__}: {error}")
-            seen = refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
+            seen = refusal(error)
+            if seen.status == 500:
+                logs.say("fault", what=f"{verb} {model}: {type(error).__name__}: {error}")
         answered(seen)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -114,7 +108,7 @@ class Rounds:
         try:
             form_of(headers)
             self.front.room()
-            body = await body_of(headers, receive, self.front.limits.body)
+            body = await body_of(headers, receive, self.front.limits.body, self.front.coming)
         except Refused as error:
             self.front.metrics.answered(self.verb, error.problem.status, time.perf_counter())
             await send_answer(send, refusal(error))
@@ -181,7 +175,7 @@ class Doors:
 
     async def create(self, asked: Asked) -> Response:
         journal, name = self.front.ready(), asked.path_params["model"]
-        body = await body_of(dict(asked.scope["headers"]), asked.receive, self.front.limits.model)
+        body = await body_of(dict(asked.scope["headers"]), asked.receive, self.front.limits.model, self.front.uploads)
         if len(name) > self.front.limits.name or not (name.isascii() and name.isidentifier()):
             raise Refused(422, "model", name, "a model's name is a word of letters a to z, digits and underscores")
         if len(journal.service.models) >= self.front.limits.models:
@@ -214,17 +208,8 @@ class Doors:
         return Response(page(), media_type="text/html", headers=SAFE)
 
 
-async def _refused(asked: Asked, error: Any) -> Response:
+async def _refused(asked: Asked, error: Exception) -> Response:
     return said(refusal(error))
-
-
-async def _bad(asked: Asked, error: Any) -> Response:
-    found = problem(error)
-    return said(Answer(found.status, found))
-
-
-async def _unusable(asked: Asked, error: Any) -> Response:
-    return said(refusal(Refused(422, "body", type(error).__name__, str(error))))
 
 
 async def _nowhere(asked: Asked, error: Any) -> Response:
@@ -247,5 +232,5 @@ def application(front: Front) -> Any:
         Route("/openapi.json", doors.openapi),
         Route("/models/{model}", doors.change, methods=["PUT", "DELETE"]),
     ]
-    handlers: dict[Any, Any] = {Refused: _refused, BadInput: _bad, BurkholderError: _unusable, HTTPException: _nowhere}
+    handlers: dict[Any, Any] = dict.fromkeys((Refused, BurkholderError, Exception), _refused) | {HTTPException: _nowhere}
     return Guarded(Starlette(routes=routes, exception_handlers=handlers), front.tokens)

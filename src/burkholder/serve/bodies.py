@@ -28,24 +28,40 @@ def form_of(headers: dict[bytes, bytes]) -> str:
     return form
 
 
-async def body_of(headers: dict[bytes, bytes], receive: Any, limit: int) -> bytes:
+class Room:
+    """How many bytes of bodies may be half here, of all who send at once."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.taken = limit, 0
+
+    def take(self, size: int) -> None:
+        """So many came; 429 where there is no room for them."""
+        if self.taken + size > self.limit:
+            raise Refused(429, "body", f"{self.taken} bytes", "so much is on its way in already: try again in a moment")
+        self.taken += size
+
+
+async def body_of(headers: dict[bytes, bytes], receive: Any, limit: int, room: Room) -> bytes:
     """The whole body, if it is no longer than the limit."""
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limit:
         raise _too_long(limit)
-    message = await receive()
-    body = message.get("body", b"")
-    parts = [body]
-    size = len(body)
-    while message.get("more_body", False):
-        message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > limit:
-            raise _too_long(limit)
-        if message["type"] == "http.disconnect":
-            raise Refused(400, "body", f"{size} bytes", "the connection was closed before the whole body had come")
-    return body if len(parts) == 1 else b"".join(parts)
+    parts: list[bytes] = []
+    size, more = 0, True
+    try:
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refused(400, "body", f"{size} bytes", "the connection was closed before the whole body had come")
+            part, more = message.get("body", b""), message.get("more_body", False)
+            if size + len(part) > limit:
+                raise _too_long(limit)
+            room.take(len(part))
+            size += len(part)
+            parts.append(part)
+    finally:
+        room.taken -= size
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _too_long(limit: int) -> Refused:

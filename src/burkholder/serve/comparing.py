@@ -1,7 +1,7 @@
 """A model and its shadow, round by round: how often the shadow did better, with an interval that is valid at every moment.
 
 The share of rounds lies between 0 and 1 whatever the loss, so the interval (`bk.Confidence`) rests on no range that would have
-to be known. It takes five numbers, however many rounds there were.
+to be known. It takes a hundred numbers, however many rounds there were.
 """
 
 from __future__ import annotations
@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-
-def _confidence() -> Any:
-    """The class of intervals for means, where this version of the library has it."""
-    import burkholder
-
-    return getattr(burkholder, "Confidence", None)
+from burkholder.confidence.sequence import Confidence
 
 
 class Comparison:
@@ -30,8 +25,7 @@ class Comparison:
 
     def __init__(self) -> None:
         self.rounds, self.wins, self.difference = 0, 0.0, 0.0
-        made = _confidence()
-        self._share = None if made is None else made(low=0.0, high=1.0, alpha=0.05)
+        self._share = Confidence(low=0.0, high=1.0, alpha=0.05)
 
     def add(self, mine: float, shadows: float) -> None:
         """One round: the loss of the model that answers, and that of its shadow."""
@@ -39,16 +33,13 @@ class Comparison:
         self.rounds += 1
         self.wins += win
         self.difference += shadows - mine
-        if self._share is not None:
-            self._share.update(win)
+        self._share.update(win)
 
     def to_dict(self) -> dict[str, Any]:
         """What can be said now."""
         if not self.rounds:
             return {"rounds": 0, "statement": "no round was played by both yet"}
         told = {"rounds": self.rounds, "shadow_better": self.wins / self.rounds, "loss_more": self.difference / self.rounds}
-        if self._share is None:
-            return {**told, "statement": f"the shadow did better in {self.wins / self.rounds:.1%} of {self.rounds:,} rounds"}
         low, high = self._share.interval()
         word = "more" if low > 0.5 else "fewer" if high < 0.5 else None
         statement = f"the shadow does better in {word} than half of the rounds" if word else "neither does better in most rounds, so far"
@@ -56,8 +47,6 @@ class Comparison:
 
     def to_list(self) -> list[Any]:
         """Plain data."""
-        if self._share is None:
-            return [self.rounds, self.wins, self.difference, None]
         header, arrays = self._share.state_dict()
         return [self.rounds, self.wins, self.difference, [header, {name: array.tolist() for name, array in arrays.items()}]]
 
@@ -65,9 +54,6 @@ class Comparison:
     def from_list(cls, kept: list[Any]) -> Comparison:
         """The comparison that was kept."""
         found = cls()
-        found.rounds, found.wins, found.difference, share = kept
-        if share is None:
-            found._share = None  # begun without: it would not know the rounds before
-        elif found._share is not None:
-            found._share = type(found._share).from_state(share[0], {name: np.array(array) for name, array in share[1].items()})
+        found.rounds, found.wins, found.difference, (header, arrays) = kept
+        found._share = Confidence.from_state(header, {name: np.array(array) for name, array in arrays.items()})
         return found

@@ -1,9 +1,9 @@
 """The short way through HTTP, for what is asked most: rounds of the default model.
 
-A request to `/predict`, `/label` or `/learn` whose body has a known length is asked as soon as it is there, and its answer is written
-when it is ready: no task, no scope, no routes. Whatever is unusual in any way goes the long way, through Starlette. Both ways ask
-the same `Rounds`, so the answers are the same. On either way, who sends headers without end, or a request too slowly, is told so and
-left.
+A request to `/predict`, `/label` or `/learn` whose body has a known length, not a great one, is asked as soon as it is there, and
+its answer is written when it is ready: no task, no scope, no routes. Whatever is unusual in any way goes the long way, through
+Starlette. Both ways ask the same `Rounds`, so the answers are the same. On either way, who sends headers without end, or a request
+too slowly, is told so and left.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from burkholder.serve.wire import KINDS
 PATIENCE = 30.0  # seconds for a request to come, and what it may take more:
 SLOWEST = 10_000  # bytes a second
 HEADERS = 1 << 16  # bytes of all headers of a request
+SHORT = 1 << 16  # bytes of a body: every connection may have so many half here; longer ones share what room there is
 UNUSUAL = frozenset({b"expect", b"upgrade", b"transfer-encoding"})
 
 
@@ -61,7 +62,7 @@ class Exchange:
 def direct(front: Front) -> type[HttpToolsProtocol]:
     """The protocol that uvicorn is to speak for this front."""
     short = {f"/{verb}".encode(): Rounds(front, verb) for verb in KINDS}
-    limit = front.limits.body
+    limit = min(SHORT, front.limits.body)
 
     def allowed(url: bytes, headers: dict[bytes, bytes]) -> bool:
         try:

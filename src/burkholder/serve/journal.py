@@ -64,7 +64,7 @@ class Clock:
 
 
 def recovered(store: Store, progress: Callable[[int], None] = lambda events: None) -> Service:
-    """The service as the store has it: the last snapshot, and every group written since."""
+    """The service as the store has it: the last snapshot, and every group written since. `progress` hears of each."""
     service = Service(store.find)
     events = 0
     gc.disable()  # what a replay makes stays, or goes at once: nothing in it waits to be found
@@ -76,11 +76,11 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
             group = unsealed(body)
             service.apply(group)
             events += len(group.events)
-            if len(service.fresh) >= MANY:
-                rows = service.finished()
+            progress(events)
+            if len(service.ended.fresh) >= MANY:
+                rows = service.ended.rows()
                 store.write(rows, None)
-                service.stored(rows)
-                progress(events)
+                service.ended.stored(rows)
     except (msgspec.MsgspecError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise StoreFailed(f"the store is damaged after group {service.position} ({reason}): put back a copy of its folder") from None
@@ -136,7 +136,7 @@ class Journal:
             return
         if duty is not None:
             self._busy = False
-            self.service.stored(duty.rows)
+            self.service.ended.stored(duty.rows)
             if duty.snapshot is not None:
                 self.service.since = [0, 0]
         while self.service.faults:
@@ -177,10 +177,10 @@ class Journal:
             return
         events, size = self.service.since
         due = events >= self.rhythm.events or size >= self.rhythm.bytes
-        if not due and len(self.service.fresh) < FRESH:
+        if not due and len(self.service.ended.fresh) < FRESH:
             return
         start = time.perf_counter()
-        duty = Duty(self.service.finished(), self.service.snapshot() if due else None)
+        duty = Duty(self.service.ended.rows(), self.service.snapshot() if due else None)
         self._busy = True
         with self._some:
             self._duty = duty
@@ -197,7 +197,7 @@ class Journal:
         if self.broken:
             return  # what is in memory is not what the log makes
         try:
-            self.store.write(self.service.finished(), self.service.snapshot())
+            self.store.write(self.service.ended.rows(), self.service.snapshot())
         except StoreFailed as error:
             self.report("store failed", reason=str(error))  # nothing is lost: the log has it all
 
@@ -220,8 +220,8 @@ class Journal:
             group = Group(self.clock.now(), [entry.event for entry in entries])
             try:
                 self.store.append(self._seq + 1, sealed(group), *(duty or ((), None)))
-            except StoreFailed as error:
-                self._loop.call_soon_threadsafe(self._lost, entries, str(error), duty)
+            except Exception as error:  # the disk refused, or there was no memory to seal it: whoever waits is told so
+                self._loop.call_soon_threadsafe(self._lost, entries, str(error) or type(error).__name__, duty)
             else:
                 self._seq += 1
                 self._loop.call_soon_threadsafe(self._written, group, entries, duty)

@@ -21,24 +21,32 @@ STATUS = {
     "401": "The token is wrong or missing.",
     "403": "Pages of other sites may not ask, nor other machines without a token; models are taken only with an admin's token.",
     "404": "There is no such model, or no prediction of that id.",
+    "408": "It came too slowly.",
     "409": "The id, or the key, belongs to something else.",
     "410": "The label came too late.",
     "413": "Too large: the body, the batch, a row or a name.",
     "415": "Not a type of content that is read here.",
     "422": "It cannot be used: argument, value and remedy say why. Nothing was changed.",
     "429": "Too much waits already: try again later.",
+    "431": "Headers without end.",
+    "500": "A fault of the service, which it noted.",
     "503": "Not ready, or the disk refused: nothing was done, try again.",
 }
+ALWAYS = ("408", "431", "500")
 NAME = "^[A-Za-z_][A-Za-z0-9_]*$"
-LOOKS = {
-    "/certificate": "What is guaranteed now, against whom, and under what.",
-    "/model": "The learner as a model file.",
-    "/compare": "A shadow and the model it follows: which is better, valid at every moment.",
-    "/models": "Every model in a line.",
-    "/health": "Alive.",
-    "/ready": "Ready to answer; 503 while the log is replayed.",
-    "/metrics": "For Prometheus.",
-    "/live": "What the page shows.",
+OBJECT, FILE = (
+    {TYPES["json"]: {"schema": {"type": "object"}}},
+    {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+)
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "/certificate": ("What is guaranteed now, against whom, and under what.", OBJECT),
+    "/model": ("The learner as a model file.", FILE),
+    "/compare": ("A shadow and the model it follows: which is better, valid at every moment.", OBJECT),
+    "/models": ("Every model in a line.", {TYPES["json"]: {"schema": {"type": "array", "items": {"type": "object"}}}}),
+    "/health": ("Alive.", OBJECT),
+    "/ready": ("Ready to answer; 503 while the log is replayed.", OBJECT),
+    "/metrics": ("For Prometheus.", {"text/plain": {"schema": {"type": "string"}}}),
+    "/live": ("What the page shows.", OBJECT),
 }
 
 
@@ -53,8 +61,8 @@ def description() -> dict[str, Any]:
             body = {"required": True, "content": _content(asked)}
             more = [_parameter("Idempotency-Key", "header")] if verb == "learn" else []
             paths[at] = {"post": {**_named(at, words, *more), "requestBody": body, "responses": _responses(answered)}}
-    for path, words in LOOKS.items():
-        responses = {"200": {"description": words}, **_problems("401", "403", "404", "422", "503")}
+    for path, (words, content) in LOOKS.items():
+        responses = {"200": {"description": words, "content": content}, **_problems("401", "403", "404", "422", "503")}
         more = [_parameter("model", "query")] if path == "/live" else []
         for at in (path, f"/models/{{model}}{path}") if path in ("/certificate", "/model", "/compare") else (path,):
             paths[at] = {"get": {**_named(at, words, *more), "responses": responses}}
@@ -62,16 +70,16 @@ def description() -> dict[str, Any]:
         "put": {
             "summary": "Add a model from a file; with ?shadow_of= it learns what another learns. Admin only. Repeating it changes nothing.",
             "parameters": [_parameter("model", "path", pattern=NAME), _parameter("shadow_of", "query")],
-            "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+            "requestBody": {"required": True, "content": FILE},
             "responses": {
-                "201": {"description": "Added."},
-                "200": {"description": "It was there."},
+                "201": {"description": "Added.", "content": OBJECT},
+                "200": {"description": "It was there.", "content": OBJECT},
                 **_problems("401", "403", "404", "409", "413", "422", "429", "503"),
             },
         },
         "delete": {
             **_named("/models/{model}", "Drop a model and its shadows. Admin only."),
-            "responses": {"200": {"description": "Dropped."}, **_problems("401", "403", "404", "429", "503")},
+            "responses": {"200": {"description": "Dropped.", "content": OBJECT}, **_problems("401", "403", "404", "429", "503")},
         },
     }
     return {
@@ -115,4 +123,4 @@ def _responses(record: Any) -> dict[str, Any]:
 
 def _problems(*statuses: str) -> dict[str, Any]:
     content = {TYPES["json"]: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"description": STATUS[status], "content": content} for status in statuses}
+    return {status: {"description": STATUS[status], "content": content} for status in (*statuses, *ALWAYS)}

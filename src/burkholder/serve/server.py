@@ -7,7 +7,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,18 +60,20 @@ class Running:
         self.front = Front(settings.tokens, settings.limits)
         self.app = application(self.front)
         self.failure: Exception | None = None
+        self._journal: Journal | None = None
+        self._stopping, self._told = False, time.monotonic()
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
         """Replay in the background, then serve; at the end write, answer, snapshot."""
-        tasks = [asyncio.create_task(self._begin())]
+        begun = asyncio.create_task(self._begin())
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            journal, self.front.journal = self.front.journal, None
+            self._stopping, self.front.journal = True, None
+            begun.cancel()
+            await asyncio.gather(begun, return_exceptions=True)
+            journal = self._journal
             if journal is not None:
                 await journal.close()
             self.store.close()
@@ -78,10 +81,10 @@ class Running:
 
     async def _begin(self) -> None:
         try:
-            service = await asyncio.to_thread(recovered, self.store, lambda events: logs.say("replaying", events=events))
-            journal = Journal(self.store, service, self.settings.rhythm, logs.say, self._fail)
+            service = await _to_its_end(recovered, self.store, self._replaying)
+            journal = self._journal = Journal(self.store, service, self.settings.rhythm, logs.say, self._fail)
             await self._first(journal)
-            await asyncio.to_thread(_warm, service)
+            await _to_its_end(_warm, service)
             gc.collect()
             gc.freeze()  # what is there now stays: looking through it again and again would hold up everyone
         except Exception as error:
@@ -90,6 +93,14 @@ class Running:
         self.front.open(journal)
         logs.say("ready", position=service.position, models=list(service.models))
         await self._keep_time(journal)
+
+    def _replaying(self, events: int) -> None:
+        """Between two groups: say now and then how far it is, and end when the service is asked to."""
+        if self._stopping:
+            raise _Stopped
+        if time.monotonic() - self._told > 1.0:
+            self._told = time.monotonic()
+            logs.say("replaying", events=events)
 
     def _fail(self, error: Exception) -> None:
         """Stop, and say why."""
@@ -125,6 +136,20 @@ class Running:
                 await journal.submit(Event("forget", "", JSON, msgspec.json.encode(before)))
 
 
+class _Stopped(Exception):
+    """Asked to stop while the log was replayed."""
+
+
+async def _to_its_end(work: Callable[..., Any], *given: Any) -> Any:
+    """In a thread of its own; a stop waits for its end, since what it works on is closed then."""
+    done = asyncio.ensure_future(asyncio.to_thread(work, *given))
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.gather(done, return_exceptions=True)
+        raise
+
+
 def _warm(service: Service) -> None:
     """Compile what rounds need before the first one comes: they are played on copies, which are thrown away."""
     for model in service.models.values():
@@ -142,6 +167,11 @@ class _Server(uvicorn.Server):
 
     def capture_signals(self) -> Any:
         return nullcontext()
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)  # ends the process, and says why, where the port is taken
+        host, port, *_ = self.servers[0].sockets[0].getsockname()
+        logs.say("listening", host=host, port=port)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:  # once a second
@@ -162,8 +192,10 @@ class _Granian:
             raise MissingExtra("granian", "granian") from None
         host, port = running.settings.host, running.settings.port
         self._server = Server(running.app, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+        self._host, self._port = host, port
 
     async def serve(self) -> None:
+        logs.say("listening", host=self._host, port=self._port)
         await self._server.serve()
 
     def handle_exit(self, number: int, frame: Any) -> None:
@@ -186,12 +218,10 @@ def http_server(running: Running) -> Any:
 
 
 async def _serve(running: Running) -> None:
-    settings, server = running.settings, http_server(running)
-    loop = asyncio.get_running_loop()
+    server, loop = http_server(running), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.handle_exit, number, None)
     async with running.life():
-        logs.say("listening", host=settings.host, port=settings.port, store=str(running.store.folder))
         await server.serve()
     if running.failure is not None:
         raise running.failure

@@ -6,7 +6,6 @@ models, the same predictions and the same refusals, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count, islice
 from operator import attrgetter
 from typing import Any
@@ -14,23 +13,23 @@ from typing import Any
 import msgspec
 
 from burkholder import losses
-from burkholder.errors import BadInput, BurkholderError
+from burkholder.errors import BadInput
 from burkholder.serve import wire
 from burkholder.serve.answers import Answer, Learned, Problem, Progress, Refused, gathered, problem, refusal
 from burkholder.serve.blocks import TOGETHER, blocks
 from burkholder.serve.comparing import Comparison
+from burkholder.serve.ended import Ended, Find
 from burkholder.serve.events import Event, Group
 from burkholder.serve.model import Model, Over, servable
-from burkholder.serve.store import Closed, Snapshot, StoreFailed
+from burkholder.serve.store import Snapshot, StoreFailed
 
-Find = Callable[[int, list[str], int], dict[str, bytes]]
 _LABELS, _WEIGHTS = attrgetter("labels"), attrgetter("weights")
 OURS = "#"  # ids that begin so are given by the service
 KEYED = f"{OURS}learn "  # and these are keys of what was learned
 
 
 class Service:
-    """Models by name, and the rounds that were over lately. `find` looks up those that are already in the store."""
+    """Models by name, and the rounds that are over; `find` looks up those that are in the store."""
 
     def __init__(self, find: Find) -> None:
         self.position = 0  # the group that is applied, or was last
@@ -40,15 +39,13 @@ class Service:
         self._made = 0  # models made in the group that is applied
         self.models: dict[str, Model] = {}
         self.comparisons: dict[str, Comparison] = {}  # of each shadow with its model
-        self.fresh: dict[tuple[int, str], Over] = {}  # over, and not yet in the store
-        self._where: dict[tuple[int, str], int] = {}  # the group in which they ended
-        self._find = find
+        self.ended = Ended(find)
         self.faults: list[str] = []
 
     # --- applying ------------------------------------------------------------------------------------------------
     def apply(self, group: Group, requests: list[Any] | None = None) -> list[Answer]:
         """The next group of the log, event by event; an answer to each. Requests may have been read already."""
-        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `over`
+        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `ended`
         self.moment, self._made = group.moment, 0
         events, given = group.events, requests or [None] * len(group.events)
         self.since = [self.since[0] + len(events), self.since[1] + sum(len(event.body) for event in events)]
@@ -86,18 +83,13 @@ class Service:
                 model = self.model(event.model)
                 return getattr(self, f"_{event.verb}")(model, event, request or wire.read(event))
             return getattr(self, f"_{event.verb}")(event)
-        except Refused as error:
-            return refusal(error)
-        except BadInput as error:
-            found = problem(error)
-            return Answer(found.status, found)
         except StoreFailed:
             raise  # what is known of rounds that are over cannot be read: nobody can say what this event does
-        except BurkholderError as error:
-            return refusal(Refused(422, "body", event.verb, str(error)))
-        except Exception as error:  # a fault of ours: the event stands in the log, and fares the same on every replay
-            self._fault(event, error)
-            return refusal(Refused(500, "service", type(error).__name__, "this is a fault of the service; it was noted"))
+        except Exception as error:  # a fault of ours, too, stands in the log, and fares the same on every replay
+            answer = refusal(error)
+            if answer.status == 500:
+                self._fault(event, error)
+            return answer
 
     def _fault(self, event: Event, error: Exception) -> None:
         self.faults.append(f"{event.verb} {event.model}: {type(error).__name__}: {error}")
@@ -123,7 +115,7 @@ class Service:
         given = [id for request in requests for id in request.ids]
         named = [id for id in given if id is not None]
         known = len(set(named)) < len(named) or any(not id or id.startswith(OURS) or id in model.waiting for id in named)
-        if known or len(given) < 2 or self.overs(model, named):
+        if known or len(given) < 2 or self.ended.get(model.number, named, self._known):
             return None
         rows = requests[0].rows if len(requests) == 1 else [row for request in requests for row in request.rows]
         serials = count(model.serial + 1)
@@ -191,15 +183,15 @@ class Service:
                 except BadInput:
                     other = shadow.forget(id)  # a label it cannot take
                 else:
-                    self._compare(model, shadow, over, other)
+                    self._compare(model, shadow, over.prediction, other.prediction, label)
         return Learned(id)
 
-    def _compare(self, model: Model, shadow: Model, mine: Over, other: Over) -> None:
+    def _compare(self, model: Model, shadow: Model, mine: Any, other: Any, label: Any) -> None:
         """A round that both played, by the loss of the one that answers; predictions that are no numbers are not compared."""
         loss = getattr(model.learner, "loss", None)
-        if loss is not None and type(mine.prediction) is float and type(other.prediction) is float:
-            y = losses.label(loss, mine.label)
-            self.comparisons[shadow.name].add(losses.value(loss, mine.prediction, y), losses.value(loss, other.prediction, y))
+        if loss is not None and type(mine) is float and type(other) is float:
+            y = losses.label(loss, label)
+            self.comparisons[shadow.name].add(losses.value(loss, mine, y), losses.value(loss, other, y))
 
     @staticmethod
     def _label_again(model: Model, id: str, over: Over | None, label: Any, weight: Any) -> Learned:
@@ -223,9 +215,12 @@ class Service:
         predictions = model.learn(request.rows, request.labels, request.weights)
         for shadow in self.shadows(model.name):
             try:
-                shadow.learn(request.rows, request.labels, request.weights)
+                others = shadow.learn(request.rows, request.labels, request.weights)
             except BadInput:
                 shadow.tally.forgotten += len(predictions)
+            else:
+                for mine, other, label in zip(predictions, others, request.labels):
+                    self._compare(model, shadow, mine, other, label)
         if event.key:
             self._close(model, key, Over(predictions, wire.digest(event.body)))
         return Answer(200, Progress(len(predictions), predictions))
@@ -284,28 +279,10 @@ class Service:
     # --- rounds that are over ------------------------------------------------------------------------------------
     def over(self, model: Model, id: str) -> Over | None:
         """A round that is over, if there is one of that id."""
-        return self.overs(model, [id]).get(id)
-
-    def overs(self, model: Model, ids: list[str]) -> dict[str, Over]:
-        """Those of these rounds that are over."""
-        fresh = {id: over for id in ids if (over := self.fresh.get((model.number, id))) is not None}
-        stored = self._find(model.number, [id for id in ids if id not in fresh], self._known)
-        return fresh | {id: Over(*msgspec.msgpack.decode(body)) for id, body in stored.items()}
+        return self.ended.get(model.number, [id], self._known).get(id)
 
     def _close(self, model: Model, id: str, over: Over) -> None:
-        self.fresh[model.number, id] = over
-        self._where[model.number, id] = self.position
-
-    def finished(self) -> list[Closed]:
-        """Rounds over and not yet in the store, as its rows; `stored` says that they are."""
-        encode = msgspec.msgpack.encode
-        return [Closed(number, id, self._where[number, id], encode(over)) for (number, id), over in self.fresh.items()]
-
-    def stored(self, rows: list[Closed]) -> None:
-        """These rounds can be found in the store now."""
-        for row in rows:
-            if self._where.get((row.model, row.id)) == row.seq:
-                del self.fresh[row.model, row.id], self._where[row.model, row.id]
+        self.ended.add(model.number, id, over, self.position)
 
     # --- keeping it ----------------------------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:

@@ -7,7 +7,7 @@ that can be set: what the log holds reads the same for ever. Limits are checked 
 from __future__ import annotations
 
 from array import array
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -17,6 +17,9 @@ from burkholder.serve.events import ARROW, JSON, Event
 
 Named = dict[str, float | str | bool | list[float] | None]
 Label = float | str | bool
+# what the description says of them; whether it is so the model judges, an item at a time
+Id = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": 1, "pattern": "^[^#]"})]
+Weight = Annotated[float, msgspec.Meta(extra_json_schema={"minimum": 0})]
 
 
 class Malformed(BadInput):
@@ -27,7 +30,7 @@ class Play(msgspec.Struct, forbid_unknown_fields=True):
     """A row to predict: a list of numbers, named features, or {"indices": …, "values": …}. The id is yours to give."""
 
     x: Named | list[float]
-    id: str | int | None = None
+    id: Id | int | None = None
 
 
 class Truth(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,7 +38,7 @@ class Truth(msgspec.Struct, forbid_unknown_fields=True):
 
     id: str | int
     y: Label
-    weight: float = 1.0
+    weight: Weight = 1.0
 
 
 class Example(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,7 +46,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
 
     x: Named | list[float]
     y: Label
-    weight: float = 1.0
+    weight: Weight = 1.0
 
 
 class Request(NamedTuple):
