@@ -63,8 +63,10 @@ def kept(name: str, find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def nonlinear_peer(entry: dict[str, Any], rows: Any, loss: str, shuffled: bool, peer: str) -> dict[str, Any]:
-    where = f"{entry['name']} {loss} nonlinear{' shuffled' if shuffled else ''} {len(rows[1])} {peer}"
-    return kept(where, lambda: quality_nonlinear.nonlinear_peer(*rows, loss, peer))
+    numbers = loss not in ("logistic", "classes")  # what is predicted there does not depend on the loss
+    where = f"{entry['name']} {'numbers' if numbers else loss} nonlinear{' shuffled' if shuffled else ''} {len(rows[1])} {peer}"
+    found = kept(where, lambda: quality_nonlinear.nonlinear_peer(*rows, loss, peer))
+    return {name: told | {"loss": told[loss]} if numbers else told for name, told in found.items()}
 
 
 def nonlinear_peers(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, shuffled: bool) -> dict[str, Any]:
@@ -175,7 +177,7 @@ def compared(entry: dict[str, Any], X: Any, y: np.ndarray, loss: str, how: str) 
             line = beside(entry, X, y, loss, shuffled)
         else:
             rows = quality_nonlinear.rows_of(X, y, shuffled)
-            if rows is None or loss in ("classes", "absolute"):
+            if rows is None or loss == "absolute":
                 continue
             line = {"set": entry["name"], "loss": loss, "shuffled": shuffled} | quality_frozen.frozen(*rows, loss)
             if not shuffled:

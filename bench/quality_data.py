@@ -39,7 +39,7 @@ def opened(path: Path) -> TextIO:
 
 def csv_rows(entry: dict[str, Any], path: Path) -> Iterator[tuple[list[tuple[str, float]], float]]:
     with opened(path) as file:
-        reader = csv.reader(file)
+        reader = csv.reader(file, delimiter=entry.get("delimiter", ","))
         first = next(reader)
         header = first if entry.get("header", True) else [str(j) for j in range(len(first))]
         target = header.index(entry["target"]) if "target" in entry else len(header) - 1

@@ -32,14 +32,16 @@ def by_time(X: np.ndarray, y: np.ndarray, loss: str) -> dict[str, Any]:
 
 
 def scored(parts: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, y: np.ndarray, loss: str) -> dict[str, Any]:
-    """Mean scores over (rows to fit, rows to score); parts with one class alone are left out."""
-    if loss == "logistic":
+    """Mean scores over (rows to fit, rows to score); parts that lack a class are left out."""
+    classes = loss in ("logistic", "classes")
+    if classes:
         models = (
             BurkholderClassifier(),
             make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
             HistGradientBoostingClassifier(),
         )
-        parts = [part for part in parts if len(np.unique(y[part[0]])) == 2]
+        every = np.unique(y)
+        parts = [part for part in parts if len(np.unique(y[part[0]])) == len(every)]
     else:
         models = (BurkholderRegressor(), make_pipeline(StandardScaler(), Ridge()), HistGradientBoostingRegressor())
     scores = []
@@ -49,8 +51,8 @@ def scored(parts: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, y: np.ndar
             found = []
             for fitted, rest in parts:
                 model.fit(X[fitted], y[fitted])
-                if loss == "logistic":
-                    found.append(log_loss(y[rest], model.predict_proba(X[rest]), labels=[-1.0, 1.0]))
+                if classes:
+                    found.append(log_loss(y[rest], model.predict_proba(X[rest]), labels=every))
                 else:
                     found.append(1.0 - r2_score(y[rest], model.predict(X[rest])))
             scores.append(float(np.mean(found)) if found else np.nan)

@@ -40,8 +40,7 @@ def told(name, p, seconds):
         chance = np.clip(p[np.arange(n), y.astype(int)], 1e-3, 1 - 1e-3)
         found[name] = {"loss": float(-np.log(chance).mean()), "errors": float((p.argmax(1) != y).mean()), "seconds": seconds}
     else:
-        size = np.abs(p - y) if loss == "absolute" else (p - y) ** 2
-        found[name] = {"loss": float(size.mean()), "seconds": seconds}
+        found[name] = {"absolute": float(np.abs(p - y).mean()), "squared": float(((p - y) ** 2).mean()), "seconds": seconds}
 
 def capymoa():
     from capymoa import classifier, regressor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 # The page of the documentation that helps with an argument. Where an argument is not named, nothing is said.
@@ -88,6 +89,18 @@ class BadInput(BurkholderError, ValueError):
         if len(shown) > 80:
             shown = shown[:77] + "..."
         super().__init__(f"{argument} = {shown} cannot be used: {remedy}", page_of(argument))
+
+    def placed(self, where: Callable[[int], int]) -> BadInput:
+        """The same of the row it names, y[3], where that row stands: y[where(3)].
+
+        >>> BadInput("y[3]", 2.5, "give a label").placed(lambda row: row + 100).argument
+        'y[103]'
+        """
+        head, bracket, rest = self.argument.partition("[")
+        number, end, tail = rest.partition("]")
+        if not (bracket and end and number.isdigit()):
+            return self
+        return BadInput(f"{head}[{where(int(number))}]{tail}", self.value, self.remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.argument, self.value, self.remedy)

@@ -125,7 +125,8 @@ def test_until_there_are_knots_the_additive_lanes_play_what_the_linear_lanes_pla
         if learner._nonlinear is not None:
             learner.predict(X[t])
             desk, plan = learner._nonlinear._desk, learner._nonlinear.plan
-            assert (desk.out[plan.full : plan.stacks] == desk.out[0]).all()  # at first all weights are 0
+            lanes = LANES if t == knots.FIRST else plan.stacks - plan.full  # neighbours are sought from then on
+            assert (desk.out[plan.full : plan.full + lanes] == desk.out[0]).all()  # at first all weights are 0
         learner.update(X[t], y[t])
     assert sorted(learner._nonlinear.cells.knots[1:5, LEVELS]) == [6, *[knots.QUANTILES] * 3]
 

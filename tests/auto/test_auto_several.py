@@ -12,7 +12,7 @@ import pytest
 from burkholder.auto import AutoMulticlass, several
 from burkholder.auto.forest import CHILD, CUT, FEATURE, LEAD, WIDEST
 from burkholder.auto.grove import DEPTH, HELD
-from burkholder.auto.several import ALONE, BASED, NEAR, POOL, PRIOR, START, WAYS
+from burkholder.auto.several import ALONE, BASED, LAST, POOL, PRIOR, START, WAYS
 from burkholder.errors import BadInput
 
 
@@ -139,7 +139,7 @@ def test_neighbours_are_those_over_the_ranges_of_the_features():
     sizes = base.copy()
     for rank, row in enumerate(np.argsort(away)[:5]):
         sizes[y[kept][row]] += 2.0 / (1.0 + rank)
-    assert learner._several._desk.ways[NEAR, 1:4] == pytest.approx(sizes / sizes.sum(), rel=1e-9)
+    assert learner._several._desk.ways[LAST, 1:4] == pytest.approx(sizes / sizes.sum(), rel=1e-9)
 
 
 def loops_say(learner: AutoMulticlass, x: np.ndarray) -> np.ndarray:
@@ -212,7 +212,14 @@ def test_a_row_with_too_many_features_retires_what_follows():
         ("nodes", lambda a: a["beyond_nodes"][0].__setitem__(FEATURE, 77.0)),
         ("found", lambda a: a["beyond_found"].__setitem__((0, 1), -1.0)),
         ("hoped", lambda a: a["beyond_hoped"].__setitem__((0, 1), math.nan)),
-        ("room|found", lambda a: a.update({name: a[name][:, :3].copy() for name in ("beyond_found", "beyond_hoped", "beyond_said")})),
+        ("means|found", lambda a: a.update({name: a[name][:, :3].copy() for name in ("beyond_found", "beyond_hoped", "beyond_said")})),
+        ("means", lambda a: a["beyond_means"].__setitem__((1, 0), -1.0)),
+        ("means", lambda a: a["beyond_means"].__setitem__((1, 1), 1e9)),
+        ("means", lambda a: a["beyond_inverse"].__setitem__((1, 2), 0.5)),
+        ("means", lambda a: a["beyond_inverse"].__setitem__((0, 1), 1e-3)),
+        ("moments", lambda a: a["beyond_moments"].__setitem__((1, 1), -1.0)),
+        ("lean", lambda a: a["beyond_lean"].__setitem__((1, 1), math.nan)),
+        ("warmth", lambda a: a["beyond_warmth"].__setitem__(0, 0.0)),
         ("lost", lambda a: a["beyond_lost"].__setitem__(WAYS, 1e9)),
         ("used", lambda a: a["beyond_used"].__setitem__(0, 5000.0)),
         ("nodes", lambda a: [a.pop(name) for name in list(a) if name.startswith("beyond_")]),

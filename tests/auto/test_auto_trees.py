@@ -16,6 +16,7 @@ from burkholder.auto.additive import LANES
 from burkholder.auto.blend import LINEAR_SHARE, STACK_SHARE, based, blend_names
 from burkholder.auto.certificate import lane_costs
 from burkholder.auto.forest import CHILD, CUT, FEATURE, FLOOR, GAP, HELD, NODES, OFFSET, RANGE, RING, SURE, WIDEST
+from burkholder.auto.neighbours import LANES as NEIGHBOURS
 from burkholder.auto.nonlinear import START, TREES
 from burkholder.auto.sleep import COUNT, RETIRED, SPAN, UNTIL, USUAL
 from burkholder.auto.state import ETA, HIGH, LOW, ROUNDS, UNIT
@@ -143,7 +144,7 @@ def test_the_last_lanes_lose_what_is_said_and_cost_both_aggregations(loss, optio
     later = certificate.lanes[learner.plan.lanes :]
     assert [lane.name for lane in later] == blend_names(plan)
     assert [lane.loss for lane in later] == pytest.approx(total, rel=1e-9)
-    between = TREES["default"] + LANES + (loss == "logistic")
+    between = TREES["default"] + LANES + NEIGHBOURS
     share = (1.0 - LINEAR_SHARE - STACK_SHARE) / between
     weights = [LINEAR_SHARE, *[share] * between, *[STACK_SHARE / plan.groups] * plan.groups]
     blend = learner._nonlinear.blend

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numba
@@ -96,6 +97,46 @@ def test_what_fails_to_compile_leaves_nothing_behind():
         compiled(lambda x: x.nothing_of_the_kind)(X)
     assert (NativeLowering.run_pass, Flags.__eq__, Flags.__hash__) == kept
     assert loop(X) == loop.py_func(X)
+
+
+def test_others_compile_their_own_meanwhile():
+    """Generators, dicts, exceptions, closures and whole arrays of a user, compiled beside and after our loops, are as numba makes them."""
+
+    def ours():
+        for factor in range(3):
+            loop = compiled(lambda x, factor=factor: refused(x) + total(doubled(x)) * factor)
+            found.append(loop(X) == loop.py_func(X))
+
+    def theirs():
+        @numba.njit
+        def upwards(n):
+            for i in range(n):
+                yield 2 * i
+
+        @numba.njit
+        def whole(n):
+            known, total = {}, 0.0
+            for i in upwards(n):
+                known[i] = i * i
+            try:
+                if n > 3:
+                    raise ValueError("too many")
+            except Exception:
+                total += 1.0
+            for i in known:
+                total += known[i]
+            return total + np.sort(np.ones(n))[::-1].sum()
+
+        found.append(whole(5) == whole.py_func(5))
+
+    found: list[bool] = []
+    threads = [threading.Thread(target=work) for work in (ours, theirs, ours, theirs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    theirs()
+    assert len(found) == 9 and all(found)
 
 
 @pytest.mark.skipif(PLAIN, reason="plain numba compares flags by itself")

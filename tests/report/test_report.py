@@ -15,7 +15,8 @@ from scipy import optimize, sparse
 from burkholder import losses
 from burkholder.cli.session import Asked, Session
 from burkholder.cli.telling import result
-from burkholder.report import Recorder, baselines, charts
+from burkholder.report import baselines, charts
+from burkholder.report.recorder import Recorder
 
 
 def _session(

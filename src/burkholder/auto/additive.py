@@ -15,6 +15,7 @@ import numpy as np
 
 from burkholder.auto.forest import WIDEST
 from burkholder.auto.full import censored
+from burkholder.auto.neighbours import NEAREST
 from burkholder.auto.plan import LOGISTIC, STEP_NAMES, Plan
 from burkholder.auto.state import ROUNDS, aligned
 from burkholder.auto.steps import step
@@ -61,7 +62,7 @@ class Sheet(NamedTuple):
     shrink: Vector
     scale: Vector  # 1 over the standard deviation of each feature; 1 in the first place once there are any
     near: Vector  # see `neighbours`
-    votes: Vector
+    where: Whole
 
 
 def specs_of(plan: Plan) -> tuple[tuple[float, float, float], ...]:
@@ -89,8 +90,9 @@ def new_sheet(cells: Cells) -> Sheet:
     scale = aligned(WIDEST + 9)
     scale[:features] = cells.knots[:, SCALE]
     scale[0] = float(scale.any())
-    out, reach, wrong, step, shrink, near, votes = (aligned(8) for _ in range(7))
-    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, out, reach, wrong, step, shrink, scale, near, votes)
+    out, reach, wrong, step, shrink, near = (aligned(8) for _ in range(6))
+    nearest = scale, near, np.zeros(NEAREST, np.int64)
+    return Sheet(place, aligned(most), aligned(most, LANES), aligned(features), counts, out, reach, wrong, step, shrink, *nearest)
 
 
 @inlined

@@ -3,8 +3,8 @@
 The stack reads [scale, linear, tree_1 − linear, …, errors]: a full-covariance Kalman filter that begins as the mean of the trees, so
 that it also recalibrates what the linear lanes play (the first two inputs drift). The errors are by how much the last labels were
 above what was played, as means over about one, five and thirty rounds: where errors repeat, the next one is foreseen. Weights
-are those of `aggregate`: the loss is at most that of the linear lanes, of any tree or additive lane and of the stack, plus what
-aggregating costs.
+are those of `aggregate`: the loss is at most that of the linear lanes, of any tree, of hats or neighbours, and of the stack,
+plus what aggregating costs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from burkholder.auto import aggregate, kernel, sleep
 from burkholder.auto.additive import LANES, additive_names
 from burkholder.auto.full import censored, kalman_step
-from burkholder.auto.neighbours import NAME
+from burkholder.auto.neighbours import LANES as NEIGHBOURS
+from burkholder.auto.neighbours import neighbour_names
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, STEP_NAMES, Plan
 from burkholder.auto.state import ETA, GAP, HIGH, LEARNT_LOSS, LEARNT_REST, LOW, RANGE, ROUNDS, SURPRISE, SURPRISES, aligned, copied, padded
 from burkholder.auto.steps import step
@@ -62,8 +63,8 @@ class Desk(NamedTuple):
 
 
 def blend_plan(plan: Plan, trees: int) -> Plan:
-    """Lanes in order: linear, trees, additive (from `full` on), neighbours (two classes), stacks; the stacks have `tangents` inputs."""
-    additive, stacks = 1 + trees, 1 + trees + LANES + int(plan.kinds[0] == LOGISTIC)
+    """Lanes in order: linear, trees, additive (from `full` on), neighbours, stacks; the stacks have `tangents` inputs."""
+    additive, stacks = 1 + trees, 1 + trees + LANES + NEIGHBOURS
     inputs = 1 + stacks + len(MEMORIES)
     return plan._replace(full_lanes=0, full_features=0, full=additive, tangents=inputs, stacks=stacks, lanes=stacks + plan.groups)
 
@@ -71,9 +72,8 @@ def blend_plan(plan: Plan, trees: int) -> Plan:
 def blend_names(plan: Plan) -> list[str]:
     """A name for every lane."""
     trees = [f"tree {k}, {'on the linear lanes' if based(k) else 'alone'}" for k in range(1, plan.full)]
-    near = [NAME] if plan.kinds[0] == LOGISTIC else []
     stacks = [f"stack with trees {STEP_NAMES[kind]}" for kind in plan.kinds[: plan.groups]]
-    return ["linear lanes", *trees, *additive_names(plan), *near, *stacks]
+    return ["linear lanes", *trees, *additive_names(plan), *neighbour_names(plan), *stacks]
 
 
 @inlined

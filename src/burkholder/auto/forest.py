@@ -26,21 +26,22 @@ import numpy as np
 
 from burkholder.auto.aggregate import NARROWEST
 from burkholder.auto.plan import MIX_LOG, Plan
-from burkholder.auto.state import aligned
+from burkholder.auto.state import aligned, padded
+from burkholder.auto.window import enter, lately_of
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined
-from burkholder.machine.elementary import log, sigmoid
-from burkholder.machine.memory import Matrix, Vector, Whole
-from burkholder.machine.vectors import all8, least, most, put, row8
+from burkholder.machine.elementary import exp_down, log, sigmoid
+from burkholder.machine.memory import Cube, Matrix, Vector, Whole
+from burkholder.machine.vectors import all8, least, load8, most, row8, store, total8, where_positive
 
 # columns of `nodes`, a row a node: b_v, how many rows it rests on, LEAD, GAP, the largest difference of losses, where it was
 # split: the cut, the feature, the left child (0: it is a leaf; the right child is the next one)
 OFFSET, MASS, LEAD, GAP, RANGE, CUT, FEATURE, CHILD = range(8)
 NODES = 2047  # a tree
 HELD = 40
-CANDIDATES = 60
+CANDIDATES = 120
 DEPTH = 64
 BASE, LABEL, WEIGHT, ROUND = range(4)  # columns of `ring` before the features, whose places are counted from 1
 RING = 1 << 14  # rows that are remembered
@@ -63,19 +64,33 @@ class Forest(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Scratch: the row as a vector, and each tree's way through it."""
+    """Scratch: the row as a vector, and the ways of all trees through it, step by step: first all roots, then what follows them, …"""
 
     x: Vector
-    path: Matrix
-    own: Matrix  # what the nodes on the way play
-    share: Matrix  # s of those nodes
-    mixed: Matrix  # p̄ of those nodes
-    alone: Matrix  # the loss of what they play
-    below: Matrix  # the loss of p̄
-    length: Vector
+    base: Vector  # of each tree
+    steps: Whole  # how many there are
+    node: Whole
+    after: Whole  # the step that follows in the same tree; the last one follows itself
+    leaf: Whole  # where the way through each tree ends
+    depth: Whole  # how many steps a tree has
+    open: Whole  # trees that go on
+    own: Vector  # what the node plays
+    lead: Vector  # its LEAD, GAP and RANGE
+    gap: Vector
+    range: Vector
+    share: Vector  # s
+    mixed: Vector  # p̄
+    alone: Vector  # the loss of what the node plays
+    below: Vector  # the loss of p̄
+    next: Vector  # the loss of p̄ a step further
     rest: Vector
     mass: Vector
     rows: Whole  # where in the ring the rows of a leaf stand
+    asked: Vector  # how many splits were tried, then which of them asked for each feature last
+    values: Matrix  # of the features asked for: what they are in the rows of a leaf
+    lately: Cube  # see `window`
+    point: Vector
+    far: Vector
 
 
 def new_forest(trees: int) -> Forest:
@@ -85,11 +100,16 @@ def new_forest(trees: int) -> Forest:
     return Forest(nodes, aligned(trees, HELD + 1), np.ones(trees), np.zeros(1), aligned(1, ROUND + 1), np.array([1], np.int64))
 
 
-def new_walk(trees: int, width: int) -> Walk:
-    """Scratch for rows of so many features."""
-    path, own, share, mixed, alone, below = (aligned(trees, DEPTH) for _ in range(6))
-    rows = np.zeros(HELD, np.int64)
-    return Walk(aligned(width + 1), path, own, share, mixed, alone, below, aligned(trees), aligned(HELD), aligned(HELD), rows)
+def new_walk(forest: Forest) -> Walk:
+    """Scratch for these trees."""
+    trees, side = len(forest.used), WIDEST + 9
+    most = trees * DEPTH + 8
+    steps, node, after, leaf, depth, open_, rows = (np.zeros(size, np.int64) for size in (1, most, most, trees, trees, trees, HELD))
+    own, lead, gap, spread, share, mixed, alone, below, ahead = (aligned(most) for _ in range(9))
+    paid = (own, lead, gap, spread, share, mixed, alone, below, ahead)
+    leaves = (aligned(HELD), aligned(HELD), rows, aligned(side), aligned(side, HELD))
+    lately = (lately_of(forest.ring, ROUND), aligned(side), aligned(16))
+    return Walk(aligned(side), aligned(trees), steps, node, after, leaf, depth, open_, *paid, *leaves, *lately)
 
 
 def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
@@ -100,7 +120,7 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
         size = min(NODES, max(wanted, 2 * len(forest.nodes) // trees)) * trees
         forest = forest._replace(nodes=longer(forest.nodes, size), held=longer(forest.held, size))
     have, columns = forest.ring.shape
-    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + power(width))
+    length, width = min(RING, max(have, power(rounds + rows))), max(columns, ROUND + 1 + padded(width))
     if (length, width) == (have, columns):
         return forest
     ring = aligned(length, width)
@@ -110,7 +130,7 @@ def roomy(forest: Forest, rounds: int, rows: int, width: int) -> Forest:
 
 
 def power(number: int) -> int:
-    """The next power of two, at least sixteen."""
+    """The next power of two, at least four."""
     return 1 << max(number - 1, 3).bit_length()
 
 
@@ -129,64 +149,94 @@ def chance(z):
 
 
 @inlined
-def rate(plan, forest, node):
-    """η of a node."""
+def rates(plan, gap, spread):
+    """η of eight nodes."""
     if plan.mixing == MIX_LOG:
-        return 1.0
-    scale = max(forest.nodes[node, GAP], FLOOR * forest.nodes[node, RANGE])
-    return LN2 / scale if scale > NARROWEST else 0.0
+        return all8(1.0)
+    scale = most(gap, all8(FLOOR) * spread)
+    chosen = scale - all8(NARROWEST)
+    return where_positive(chosen, all8(LN2) / where_positive(chosen, scale, all8(1.0)), all8(0.0))
 
 
 @inlined
-def forecast(plan, forest, walk, k, base):
-    """p̄ at the root of tree k: a probability under the log loss, else a prediction. The way is kept for `learn`."""
+def descend(forest, walk):
+    """The ways through all trees, a level at a time: while the node of one is on its way from memory, others are looked at."""
     nodes, trees = forest.nodes, forest.used.shape[0]
-    node, m, down = k, 0, 1.0
-    while down > 0.0:
-        walk.path[k, m] = float(node)
-        walk.own[k, m] = base + nodes[node, OFFSET]
-        walk.share[k, m] = rate(plan, forest, node) * nodes[node, LEAD]
-        m += 1
-        down = nodes[node, CHILD]
-        if down > 0.0:
-            side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
-            node = (int(down) + side) * trees + k
-    walk.length[k] = float(m)
-    for j in range(0, m, 8):  # eight nodes at a time: what stands behind the last one is never read
-        put(walk.share, k, j, sigmoid(row8(walk.share, k, j)))
+    for k in range(trees):
+        walk.open[k], walk.depth[k], walk.node[k] = k, 0, k
+    left, step = trees, 0
+    while left > 0:
+        still, following = 0, step + left
+        for i in range(left):
+            k, node = walk.open[i], walk.node[step]
+            walk.depth[k], walk.leaf[k] = walk.depth[k] + 1, node
+            walk.own[step], walk.lead[step] = walk.base[k] + nodes[node, OFFSET], nodes[node, LEAD]
+            walk.gap[step], walk.range[step] = nodes[node, GAP], nodes[node, RANGE]
+            down, side = int(nodes[node, CHILD]), 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
+            walk.open[still], walk.node[following + still] = k, (down + side) * trees + k  # to stay, if the way goes on
+            walk.after[step] = following + still if down > 0 else step
+            still += 1 if down > 0 else 0
+            step += 1
+        left = still
+    walk.steps[0] = step
+
+
+@inlined
+def mix(plan, walk):
+    """p̄ of every step: probabilities under the log loss, else predictions. Those of the trees stand first."""
+    for j in range(0, walk.steps[0], 8):  # what stands behind the last step is never read
+        store(walk.share, j, sigmoid(rates(plan, load8(walk.gap, j), load8(walk.range, j)) * load8(walk.lead, j)))
+        own = load8(walk.own, j)
         if plan.mixing == MIX_LOG:
-            put(walk.own, k, j, least(most(sigmoid(row8(walk.own, k, j)), all8(SURE)), all8(1.0 - SURE)))
-    mixed = walk.own[k, m - 1]
-    walk.mixed[k, m - 1] = mixed
-    for j in range(m - 2, -1, -1):
-        mixed = walk.own[k, j] + walk.share[k, j] * (mixed - walk.own[k, j])
-        walk.mixed[k, j] = mixed
-    return mixed
+            own = least(most(sigmoid(own), all8(SURE)), all8(1.0 - SURE))
+            store(walk.own, j, own)
+        store(walk.mixed, j, own)
+    for j in range(walk.steps[0] - 1, -1, -1):
+        walk.mixed[j] = walk.own[j] + walk.share[j] * (walk.mixed[walk.after[j]] - walk.own[j])
 
 
 @inlined
-def spend(plan, loss, walk, k, y):
-    """The losses of the nodes on the way, and of p̄ at each of them: of a probability of y = 1, or of a prediction."""
-    m = int(walk.length[k])
+def spend(plan, loss, walk, y, weight):
+    """What every node on the way pays for what it plays, and for p̄: for a probability of y = 1, or for a prediction."""
     if plan.mixing == MIX_LOG:
-        one, sign = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0)
-        for j in range(0, m, 8):
-            put(walk.alone, k, j, all8(0.0) - log(one + sign * row8(walk.own, k, j)))
-            put(walk.below, k, j, all8(0.0) - log(one + sign * row8(walk.mixed, k, j)))
-        return
-    for j in range(m):
-        walk.alone[k, j], walk.below[k, j] = value(loss, walk.own[k, j], y), value(loss, walk.mixed[k, j], y)
+        one, sign, minus = all8(0.0 if y > 0.0 else 1.0), all8(1.0 if y > 0.0 else -1.0), all8(0.0 - weight)
+        for j in range(0, walk.steps[0], 8):
+            store(walk.alone, j, minus * log(one + sign * load8(walk.own, j)))
+            store(walk.below, j, minus * log(one + sign * load8(walk.mixed, j)))
+    else:
+        for j in range(walk.steps[0]):
+            walk.alone[j], walk.below[j] = weight * value(loss, walk.own[j], y), weight * value(loss, walk.mixed[j], y)
+    for j in range(walk.steps[0]):
+        walk.next[j] = walk.below[walk.after[j]]
 
 
 @inlined
-def learn(plan, loss, forest, walk, k, y, usual, weight):
-    """Every node on the way takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
-    nodes, m = forest.nodes, int(walk.length[k])
-    spend(plan, loss, walk, k, y)
-    for j in range(m):
-        at, own = int(walk.path[k, j]), walk.own[k, j]
-        if j < m - 1:
-            charge(plan, forest, at, weight * walk.alone[k, j], weight * walk.below[k, j + 1], weight * walk.below[k, j], weight)
+def charge(plan, walk, weight):
+    """LEAD, GAP and RANGE of the nodes that chose, eight at a time, from what they paid for what they play, for what lies below, and for
+    both mixed. Where a way ends, all three are the same, and nothing changes."""
+    for j in range(0, walk.steps[0], 8):
+        mine, below, lead = load8(walk.alone, j), load8(walk.next, j), load8(walk.lead, j)
+        spread = most(load8(walk.range, j), abs(mine - below))
+        if plan.mixing != MIX_LOG or weight > 1.0:
+            eta = rates(plan, load8(walk.gap, j), spread)
+            share, lower = sigmoid(eta * lead), least(mine, below)
+            own, other = exp_down(eta * (lower - mine)), exp_down(eta * (lower - below))
+            total = most(own + share * (other - own), all8(1e-300))
+            gap = most(load8(walk.below, j) - lower + log(total) / where_positive(eta, eta, all8(1.0)), all8(0.0))
+            store(walk.gap, j, load8(walk.gap, j) + where_positive(eta, gap, all8(0.0)))
+        store(walk.range, j, spread)
+        store(walk.lead, j, lead + (mine - below))
+
+
+@inlined
+def learn(plan, loss, forest, walk, y, usual, weight):
+    """Every node on the ways takes the label, cut to the `usual` range, after its choice was charged for the label as it is."""
+    nodes = forest.nodes
+    spend(plan, loss, walk, y, weight)
+    charge(plan, walk, weight)
+    for j in range(walk.steps[0]):
+        at, own = walk.node[j], walk.own[j]
+        nodes[at, LEAD], nodes[at, GAP], nodes[at, RANGE] = walk.lead[j], walk.gap[j], walk.range[j]
         if plan.mixing == MIX_LOG:
             nodes[at, MASS] += weight * max(own * (1.0 - own), LEAST)
             nodes[at, OFFSET] += weight * ((1.0 if y > 0.0 else 0.0) - own) / nodes[at, MASS]
@@ -196,26 +246,14 @@ def learn(plan, loss, forest, walk, k, y, usual, weight):
 
 
 @inlined
-def charge(plan, forest, at, mine, below, mixed, weight):
-    """LEAD and GAP of a node, from the losses of its own prediction, of what lies below, and of their mixture."""
-    nodes = forest.nodes
-    nodes[at, RANGE] = max(nodes[at, RANGE], abs(mine - below))
-    eta = rate(plan, forest, at)
-    if eta > 0.0 and (plan.mixing != MIX_LOG or weight > 1.0):
-        share, lower = chance(eta * nodes[at, LEAD]), min(mine, below)
-        mix = lower - math.log((1.0 - share) * math.exp(eta * (lower - mine)) + share * math.exp(eta * (lower - below))) / eta
-        nodes[at, GAP] += max(0.0, mixed - mix)
-    nodes[at, LEAD] += mine - below
-
-
-@inlined
 def remember(forest, walk, base, y, weight, now):
     """Put the row into the ring."""
     ring = forest.ring
-    at = int(now) % ring.shape[0]
+    at = int(now) & (ring.shape[0] - 1)
     ring[at, BASE], ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = base, y, weight, now
     for i in range(1, ring.shape[1] - ROUND):
         ring[at, ROUND + i] = walk.x[i] if i < walk.x.shape[0] else 0.0
+    enter(walk.lately, walk.x, now)
 
 
 @inlined
@@ -226,24 +264,39 @@ def draw(forest):
 
 
 @inlined
-def hold(plan, forest, walk, k, based, now):
-    """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
-    leaf, held = int(walk.path[k, int(walk.length[k]) - 1]), forest.held
+def filled(held, leaf, now, size, back):
+    """A leaf holds the row of this round as well; once it holds `size`, how many of them are of the last `back` rounds (the others are
+    forgotten), 0 before."""
     count = int(held[leaf, 0]) + 1
     held[leaf, count], held[leaf, 0] = now, float(count)
-    if count < HELD:
-        return
-    count = 0
-    for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(forest.ring.shape[0]):
-            count += 1
-            held[leaf, count] = held[leaf, i]
-    if count == HELD and walk.length[k] < float(DEPTH) and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
-        return
-    half = HELD // 2 if count == HELD else count
+    if count < size:
+        return 0
+    kept = 0
+    for i in range(1, size + 1):
+        if held[leaf, i] > now - float(back):
+            kept += 1
+            held[leaf, kept] = held[leaf, i]
+    return kept
+
+
+@inlined
+def halve(held, leaf, count, size):
+    """A full leaf that was not split keeps the later half of its rows."""
+    half = size // 2 if count == size else count
     for i in range(1, half + 1):
         held[leaf, i] = held[leaf, count - half + i]
     held[leaf, 0] = float(half)
+
+
+@inlined
+def hold(plan, forest, walk, k, based, now):
+    """The leaf of the way holds the row of this round as well, and is split when it holds enough."""
+    leaf = walk.leaf[k]
+    count = filled(forest.held, leaf, now, HELD, forest.ring.shape[0])
+    if count == HELD and walk.depth[k] < DEPTH and int(forest.used[k]) + 2 <= NODES and split(plan, forest, walk, k, leaf, based):
+        return
+    if count > 0:
+        halve(forest.held, leaf, count, HELD)
 
 
 @inlined
@@ -252,7 +305,7 @@ def split(plan, forest, walk, k, leaf, based):
     nodes, held, ring = forest.nodes, forest.held, forest.ring
     total, mass = 0.0, 0.0
     for i in range(HELD):
-        row = int(held[leaf, i + 1]) % ring.shape[0]
+        row = int(held[leaf, i + 1]) & (ring.shape[0] - 1)
         walk.rows[i] = row
         own = based * ring[row, BASE] + nodes[leaf, OFFSET]
         if plan.mixing == MIX_LOG:
@@ -263,21 +316,27 @@ def split(plan, forest, walk, k, leaf, based):
             walk.rest[i], walk.mass[i] = ring[row, WEIGHT] * (ring[row, LABEL] - own), ring[row, WEIGHT]
         total, mass = total + walk.rest[i], mass + walk.mass[i]
     best, where, cut = total * total / (mass + 1.0), 0, 0.0
+    walk.asked[0] += 1.0
     for _ in range(CANDIDATES):
-        column = ROUND + 1 + int(draw(forest) * forest.seen[0])
-        one = ring[walk.rows[int(draw(forest) * HELD)], column]
-        other = ring[walk.rows[int(draw(forest) * HELD)], column]
+        feature = 1 + int(draw(forest) * forest.seen[0])
+        if walk.asked[feature] != walk.asked[0]:  # its values are fetched when it is tried first
+            walk.asked[feature] = walk.asked[0]
+            for i in range(HELD):
+                walk.values[feature, i] = ring[walk.rows[i], ROUND + feature]
+        one, other = walk.values[feature, int(draw(forest) * HELD)], walk.values[feature, int(draw(forest) * HELD)]
         low, high = min(one, other), max(one, other)
         at = low + draw(forest) * (high - low)
         at = at if at < high else low
         if low < high:
-            left, weight = 0.0, 0.0
-            for i in range(HELD):
-                if ring[walk.rows[i], column] <= at:
-                    left, weight = left + walk.rest[i], weight + walk.mass[i]
+            lefts, weights = all8(0.0), all8(0.0)
+            for i in range(0, HELD, 8):
+                beyond = row8(walk.values, feature, i) - all8(at)
+                lefts = lefts + where_positive(beyond, all8(0.0), load8(walk.rest, i))
+                weights = weights + where_positive(beyond, all8(0.0), load8(walk.mass, i))
+            left, weight = total8(lefts), total8(weights)
             gain = left * left / (weight + 1.0) + (total - left) * (total - left) / (mass - weight + 1.0)
             if gain > best:
-                best, where, cut = gain, column - ROUND, at
+                best, where, cut = gain, feature, at
     if where == 0:
         return False
     child, trees = int(forest.used[k]), forest.used.shape[0]

@@ -17,13 +17,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST, chance, draw, longer, power
-from burkholder.auto.neighbours import search, votes
+from burkholder.auto.forest import (
+    CHILD,
+    CUT,
+    FEATURE,
+    LABEL,
+    LEAD,
+    NODES,
+    ROUND,
+    WEIGHT,
+    WIDEST,
+    chance,
+    draw,
+    filled,
+    halve,
+    longer,
+    power,
+)
+from burkholder.auto.knots import SMALLEST
+from burkholder.auto.neighbours import NEAREST, search_last, search_leaves, votes
 from burkholder.auto.state import aligned, padded
+from burkholder.auto.window import enter, lately_of
 from burkholder.learning.rounding import UNIT as U
 from burkholder.learning.rounding import more
 from burkholder.machine.compiling import inlined
-from burkholder.machine.memory import Matrix, Vector, Whole
+from burkholder.machine.memory import Cube, Matrix, Vector, Whole
 from burkholder.machine.vectors import all8, fused, load8, put, row8, store, total8
 
 HELD = 24
@@ -60,6 +78,7 @@ class Walk(NamedTuple):
     x: Vector
     base: Matrix  # of the trees on the linear lanes, and of the others
     path: Matrix
+    leaf: Whole  # where each way ends
     share: Matrix  # s of the nodes on the way
     own: Matrix  # what they play: node j of tree k has row k·DEPTH + j
     length: Vector
@@ -68,8 +87,11 @@ class Walk(NamedTuple):
     sums: Matrix
     rows: Whole  # where in the ring they stand
     scale: Vector  # 1 over the range of each feature
+    lately: Cube  # see `window`
+    point: Vector
+    far: Vector
     near: Vector
-    labels: Vector
+    where: Whole
 
 
 def new_grove(trees: int, room: int) -> Grove:
@@ -85,8 +107,9 @@ def new_walk(grove: Grove) -> Walk:
     (trees, room), side = (len(grove.used), grove.found.shape[1]), WIDEST + 9
     path, share, own = aligned(trees, DEPTH), aligned(trees, DEPTH), aligned(trees * DEPTH, room)
     rest, mass, sums, rows = aligned(HELD, room), aligned(HELD, room), aligned(3, room), np.zeros(HELD, np.int64)
-    tops = (aligned(side), aligned(8), aligned(8))
-    return Walk(aligned(side), aligned(2, room), path, share, own, aligned(trees), rest, mass, sums, rows, *tops)
+    tops = (aligned(side), lately_of(grove.ring, ROUND), aligned(side), aligned(16), aligned(8), np.zeros(NEAREST, np.int64))
+    leaf = np.zeros(trees, np.int64)
+    return Walk(aligned(side), aligned(2, room), path, leaf, share, own, aligned(trees), rest, mass, sums, rows, *tops)
 
 
 def most_nodes(trees: int, room: int) -> int:
@@ -143,7 +166,7 @@ def forecast(grove, walk, k, ways, way):
         if down > 0.0:
             side = 0 if walk.x[int(nodes[node, FEATURE])] <= nodes[node, CUT] else 1
             node = (int(down) + side) * trees + k
-    walk.length[k] = float(m)
+    walk.length[k], walk.leaf[k] = float(m), node
     for c in range(0, room, 8):
         mixed = row8(walk.own, k * DEPTH + m - 1, c)
         for j in range(m - 2, -1, -1):
@@ -174,12 +197,13 @@ def learn(grove, walk, k, label, weight, fresh):
 def remember(grove, walk, label, weight, now):
     """Put the row into the ring, and into the ranges of all features there may be: one that comes later was 0 till then."""
     ring, ends = grove.ring, grove.ends
-    at = int(now) % ring.shape[0]
+    at = int(now) & (ring.shape[0] - 1)
     ring[at, LABEL], ring[at, WEIGHT], ring[at, ROUND] = float(label), weight, now
     for c in range(0, grove.said.shape[1], 8):
         put(grove.said, at, c, row8(walk.base, 0, c))
     for i in range(1, ring.shape[1] - ROUND, 8):
         put(ring, at, ROUND + i, load8(walk.x, i))
+    enter(walk.lately, walk.x, now)
     for i in range(1, WIDEST + 1, 8):
         x = load8(walk.x, i)
         put(ends, LOW, i, min(row8(ends, LOW, i), x))
@@ -189,22 +213,12 @@ def remember(grove, walk, label, weight, now):
 @inlined
 def hold(grove, walk, k, now, most):
     """The leaf of the way holds the row of this round as well, and is split when it holds enough and nodes may be so many."""
-    leaf, held = int(walk.path[k, int(walk.length[k]) - 1]), grove.held
-    count = int(held[leaf, 0]) + 1
-    held[leaf, count], held[leaf, 0] = now, float(count)
-    if count < HELD:
-        return
-    count = 0
-    for i in range(1, HELD + 1):  # rows that are no longer in the ring are forgotten
-        if held[leaf, i] > now - float(grove.ring.shape[0]):
-            count += 1
-            held[leaf, count] = held[leaf, i]
+    leaf = walk.leaf[k]
+    count = filled(grove.held, leaf, now, HELD, grove.ring.shape[0])
     if count == HELD and walk.length[k] < float(DEPTH) and int(grove.used[k]) + 2 <= most and split(grove, walk, k, leaf):
         return
-    half = HELD // 2 if count == HELD else count
-    for i in range(1, half + 1):
-        held[leaf, i] = held[leaf, count - half + i]
-    held[leaf, 0] = float(half)
+    if count > 0:
+        halve(grove.held, leaf, count, HELD)
 
 
 @inlined
@@ -220,7 +234,7 @@ def lay_out(grove, walk, k, leaf):
         put(sums, PUSH, c, all8(0.0))
         put(sums, MASS, c, all8(0.0))
     for i in range(HELD):
-        row, total = int(grove.held[leaf, i + 1]) % ring.shape[0], all8(0.0)
+        row, total = int(grove.held[leaf, i + 1]) & (ring.shape[0] - 1), all8(0.0)
         weight, walk.rows[i] = all8(ring[row, WEIGHT]), row
         for c in range(0, room, 8):
             p = (row8(grove.said, row, c) if k % 2 == 0 else row8(walk.base, 1, c)) * row8(sums, FACTOR, c)
@@ -291,15 +305,22 @@ def split(grove, walk, k, leaf):
 
 @inlined
 def vote(grove, walk, now, ways, way):
-    """The neighbours' sizes into a way, after `now` rounds."""
+    """What both searches for neighbours find after `now` rounds, as sizes, into a way and the next."""
     for i in range(1, grove.ring.shape[1] - ROUND, 8):
         store(walk.scale, i, row8(grove.ends, HIGH, i) - row8(grove.ends, LOW, i))
     for i in range(1, grove.ring.shape[1] - ROUND):
-        walk.scale[i] = 1.0 / walk.scale[i] if 1e-100 < walk.scale[i] < 1e100 else 0.0
+        walk.scale[i] = 1.0 / walk.scale[i] if SMALLEST < walk.scale[i] < 1.0 / SMALLEST else 0.0
+    count_votes(grove, walk, search_leaves(grove, walk, walk.scale, walk.near, walk.where), ways, way)
+    count_votes(grove, walk, search_last(grove, walk, walk.scale, now, walk.near, walk.where), ways, way + 1)
+
+
+@inlined
+def count_votes(grove, walk, found, ways, way):
+    """The votes of those found beside what the linear lanes play."""
     for c in range(0, grove.found.shape[1], 8):
         put(ways, way, c, row8(walk.base, 0, c))
-    for k in range(search(grove.ring, walk.x, walk.scale, now, walk.near, walk.labels)):
-        ways[way, int(walk.labels[k])] += votes(k)
+    for k in range(found):
+        ways[way, int(grove.ring[walk.where[k], LABEL])] += votes(k)
 
 
 def costs(grove: Grove, k: int, rounds: float) -> np.ndarray:

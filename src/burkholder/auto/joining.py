@@ -87,7 +87,7 @@ def certify_joined(tally: dict[str, float], lost: NDArray[Any], several: Several
         rounds=int(n),
         cumulative_loss=loss,
         weight=weight,
-        comparators=Comparators(whom if several is None else f"{whom}; all these, two kinds of trees, neighbours, and a pool of all"),
+        comparators=Comparators(whom if several is None else f"{whom}; all these, {', '.join(beyond.NAMES[1:-1])}, and a pool of all"),
         assumptions=(light,),
         notes=tuple(notes),
         ways=tuple(float(one) + tally["fresh"] for one in each),

@@ -18,6 +18,7 @@ FIRST = 128  # rounds before there are knots; then 512, 2,048, …
 QUANTILES = 10
 CROSSED = 4096  # cells of all pairs at most
 EACH = 128  # cells of a pair, while they are few
+SMALLEST = 1e-290  # of a standard deviation: one over it is a number
 
 
 def due(rounds: int) -> int:
@@ -42,8 +43,7 @@ def found(cells: Cells, forest: Forest) -> Cells:
             middles = (np.arange(QUANTILES) + 0.5) / QUANTILES
             values = np.unique(np.quantile(rows[:, ROUND + i], middles, method="inverted_cdf"))
         knots[i, :KNOTS], knots[i, : len(values)] = values[-1], values
-        spread = float(rows[:, ROUND + i].std())
-        knots[i, SCALE] = 1.0 / spread if len(values) > 1 and 1e-100 < spread < 1e100 else 0.0
+        knots[i, SCALE] = inverse_spread(rows[:, ROUND + i])
         knots[i, LEVELS], knots[i, GRID] = len(values), 2.0 if many else 1.0
         before = int(cells.knots[i, LEVELS]) if i < len(cells.knots) else 0
         if before:
@@ -58,6 +58,13 @@ def found(cells: Cells, forest: Forest) -> Cells:
         crossed[: len(cells.crossed)] = cells.crossed
         cells = cells._replace(crossed=crossed)
     return cells
+
+
+def inverse_spread(column: NDArray[np.float64]) -> float:
+    """1 over the standard deviation, whatever the unit; 0 where there is none."""
+    top = float(np.abs(column).max())
+    spread = top * float((column / top).std()) if top > SMALLEST else 0.0
+    return 1.0 / spread if SMALLEST < spread < 1.0 / SMALLEST else 0.0
 
 
 def read_off(values: NDArray[np.float64], knots: NDArray[np.float64], old: NDArray[np.float64], variance: bool) -> NDArray[np.float64]:

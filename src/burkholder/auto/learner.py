@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burkholder import losses
-from burkholder.auto import features, kernel, schema
+from burkholder.auto import features, kernel, saving
 from burkholder.auto.certificate import AutoCertificate, certify
 from burkholder.auto.forest import WIDEST
 from burkholder.auto.frozen import Frozen
 from burkholder.auto.importance import importances
-from burkholder.auto.nonlinear import PREFIX, START, TREES, Nonlinear
-from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan, plan_for
-from burkholder.auto.reading import Reading, row_in, row_out
+from burkholder.auto.late import LateRounds, losses_of
+from burkholder.auto.nonlinear import START, TREES, Nonlinear
+from burkholder.auto.plan import MIX_LOG, Plan, plan_for
+from burkholder.auto.reading import Reading
 from burkholder.auto.room import tables_of
 from burkholder.auto.state import (
     ETA,
     FEATURES,
     HIGH,
-    LEARNT_LOSS,
-    LEARNT_REST,
     LOSS,
     LOSS_REST,
     LOW,
     ROUNDS,
-    SURPRISE,
     UNIT,
     WEIGHT_SUM,
     State,
@@ -41,19 +39,16 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
-from burkholder.learning import together
-from burkholder.learning.protocol import Stretch, checked_weight
-from burkholder.learning.rounding import add
-from burkholder.learning.rows import Rows
-from burkholder.learning.tickets import MAX_PENDING, Played
-from burkholder.learning.together import Plays, Together
+from burkholder.learning.protocol import Stretch
+from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.weights import checked_weight
 
-FORMAT = 6  # of saved states
+FORMAT = 7  # of saved states
 ACCURACY = 16.0  # of a loss's formulas, in units of 2⁻⁵³: what `charged` reckons with
 SPARE = 1 << 14  # rows of features kept ready at most without counting how many of them are new
 
 
-class Auto(Together):
+class Auto(LateRounds):
     """Online prediction without tuning: linear lanes in one pass, then trees, aggregated with a guarantee.
 
     loss: logistic or hinge (labels ±1 or 0/1), squared, absolute, huber, pinball or epsilon-insensitive, by name
@@ -64,8 +59,8 @@ class Auto(Together):
     intercept: whether a constant feature is added. low, high: the range of the labels, when it is known
     beforehand (regression); it makes the regret bound hold from the first round. full_features: up to so many
     features, lanes with full covariance run too (0: never). effort: "light" is the linear lanes alone; "default" adds twelve trees
-    that weigh all their prunings, four lanes of hats and pairs and, for two classes, one of neighbours, on up to 128 features, asleep
-    while they bring nothing; "thorough" has 32 trees, and nothing sleeps.
+    that weigh all their prunings, four lanes of hats and pairs and two of neighbours, on up to 128 features, asleep while they bring
+    nothing; "thorough" has 32 trees, and nothing sleeps.
     max_pending: how many plays may wait for their labels.
 
     >>> learner = Auto(loss="absolute")
@@ -136,11 +131,6 @@ class Auto(Together):
 
     # --- what it knows of itself -----------------------------------------------------------------------------
     @property
-    def rows(self) -> Rows:
-        """How rows are read, as every learner reads them."""
-        return self.reading.rows
-
-    @property
     def rounds(self) -> int:
         """How many labels were learned."""
         return int(self.state.scalars[ROUNDS])
@@ -160,11 +150,6 @@ class Auto(Together):
         """Σ weight·loss over Σ weight; NaN before the first round."""
         total = float(self.state.scalars[WEIGHT_SUM])
         return self.cumulative_loss / total if total else math.nan
-
-    @property
-    def _loss_unit(self) -> float:
-        """What one unit of internal loss is worth: labels are divided by the first nonzero one."""
-        return float(self.state.scalars[UNIT]) ** self.loss.degree
 
     def certificate(self) -> AutoCertificate:
         """What holds now: the loss against linear comparators, and against every lane."""
@@ -263,61 +248,6 @@ class Auto(Together):
         trees = 0 if self.loss.margin else TREES[self.effort]
         if trees and self.state.scalars[FEATURES] <= WIDEST + 1:
             self._nonlinear = Nonlinear(self.plan, self.state, trees, self.effort == "thorough")
-
-    def _tamed(self, label: float) -> float:
-        """The label as the lanes would learn it now."""
-        if self.plan.kinds[0] == LOGISTIC or not self._unit_known:
-            return label
-        unit = float(self.state.scalars[UNIT])
-        inside = kernel.tame(self.plan, self.state, label / unit)
-        return label if inside == label / unit else float(inside) * unit
-
-    def _charge_late(self, shown: float, label: float, learnt: float, weight: float) -> None:
-        """The loss of a late round is that of the prediction that was shown, not of the one the lanes make now.
-
-        The difference goes into both sums of losses; where it is positive, into what aggregating may have cost, so that
-        every inequality about the lanes' losses stays true.
-        """
-        now, unit = float(self._out[0]), self._loss_unit
-        then, paid = ([weight * losses.value(self.loss, yhat, y) / unit for y in (label, learnt)] for yhat in (shown, now))
-        self._shown_then(then, paid)
-
-    def _shown_then(self, then: Sequence[float], paid: Sequence[float]) -> None:
-        """Enter a late round's losses (of the label, and as it was learned): those of what was shown, in place of those paid."""
-        scalars = self._scalars
-        add(scalars, LOSS, LOSS_REST, then[0] - paid[0])
-        add(scalars, LEARNT_LOSS, LEARNT_REST, then[1] - paid[1])
-        scalars[SURPRISE] += max(0.0, then[1] - paid[1])
-        self._late += 1
-        self._late_size += max(then) + max(paid)
-
-    @property
-    def at_once(self) -> bool:
-        """Whether, with rows as they are, many labels are learned by one compiled loop.
-
-        Numbers are not: a late one is tamed by what was learned just before it.
-        """
-        return self.rows.kind == "vector" and self.plan.kinds[0] == LOGISTIC
-
-    def _plays(self, X: Any) -> Plays | None:
-        matrix = together.vectors(self.rows, X)
-        if matrix is None:
-            return None
-        shown = self._predict_many(self.reading.table(matrix)).tolist()
-        return together.rows_of(matrix), shown, shown
-
-    def _learn_late(self, plays: list[Played], y: Any, weights: NDArray[np.float64] | None) -> bool:
-        begins = self.rounds < START <= self.rounds + len(plays)  # the trees, and with them other sums of losses
-        table = together.again(self.rows, plays) if self.at_once and not begins else None
-        if table is None:
-            return False
-        targets, late = self._targets(y, table.rows), together.late(plays, self.rounds) > 0
-        now, _ = self._rounds_of(self.reading.checked(table), targets, weights)
-        shown, weight = np.array([play.memo for play in plays]), np.ones(len(late)) if weights is None else weights
-        then, paid = (weight * losses_of(self.loss, yhat, targets) / self._loss_unit for yhat in (shown, now))
-        for one, other in zip(then[late].tolist(), paid[late].tolist()):
-            self._shown_then((one, one), (other, other))
-        return True
 
     # --- many rows -------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Any:
@@ -436,44 +366,12 @@ class Auto(Together):
     # --- saved and copied ------------------------------------------------------------------------------------
     def state_dict(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         """(header, arrays): plain data for JSON, and numpy arrays. `from_state` resumes bit for bit."""
-        header = {
-            "learner": "auto",
-            "format": FORMAT,
-            "loss": losses.name(self.loss),
-            "options": dict(self.loss._asdict()),
-            "intercept": bool(self.plan.intercept),
-            "low": self.targets.low,
-            "high": self.targets.high,
-            "full_features": self.plan.full_features,
-            "effort": self.effort,
-            "max_pending": self.max_pending,
-            "unit_known": self._unit_known,
-            "late": [self._late, self._late_size],
-            "rows": self.reading.to_dict(),
-            "tickets": self._tickets.issued,
-            "pending": [[id, played.round, played.memo, row_out(played.row)] for id, played in self._tickets.waiting.items()],
-        }
-        beyond = {} if self._nonlinear is None else self._nonlinear.arrays()
-        own = {f"{PREFIX}{name}": array for name, array in beyond.items()}
-        return header, {name: array.copy() for name, array in self.state._asdict().items()} | own
+        return saving.described(self)
 
     @classmethod
     def from_state(cls, header: dict[str, Any], arrays: dict[str, NDArray]) -> Auto:
         """The learner that `state_dict` described."""
-        schema.check(header, arrays, FORMAT)
-        given = {name: header[name] for name in ("intercept", "low", "high", "full_features", "effort", "max_pending")}
-        learner = cls(header["loss"], **given, **header["options"])
-        learner.state = State(**{name: copied(arrays[name]) for name in State._fields})
-        if f"{PREFIX}scalars" in arrays:
-            learner._nonlinear = Nonlinear(learner.plan, learner.state, TREES[learner.effort], learner.effort == "thorough")
-            learner._nonlinear.restore(schema.split_off(arrays)[0])
-        learner.reading = Reading.from_dict(header["rows"])
-        learner._unit_known = header["unit_known"]
-        learner._late, learner._late_size = header["late"][0], float(header["late"][1])
-        learner._tickets.issued = header["tickets"]
-        learner._tickets.waiting = {id: Played(row_in(row), float(shown), when) for id, when, shown, row in header["pending"]}
-        learner._ready()
-        return learner
+        return saving.restored(cls, header, arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         # addresses of this very learner's arrays must not reach a copy
@@ -483,10 +381,3 @@ class Auto(Together):
         super().__setstate__(state)
         self.state = State(*(copied(array) for array in self.state))
         self._ready()
-
-
-def losses_of(loss: Any, yhat: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """ℓ(ŷ_t, y_t) of every round, without its weight."""
-    from burkholder.losses.batch import values
-
-    return values(loss, yhat, labels)

@@ -22,12 +22,13 @@ from burkholder.auto.state import FEATURES, State, copied
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.naming import is_missing
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weight, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rounding import two_sum
 from burkholder.learning.rows import Rows
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.weights import checked_weight, checked_weights
 
-FORMAT = 7  # of saved states
+FORMAT = 8  # of saved states
 BLEND = (0.5, 0.5, 10.0, 0.0, 10.0)  # a, b, and their precision (aa, ab, bb)
 TALLY = ("rounds", "loss", "loss_rest", "fresh", "early", "weight", "heavy", "late", "late_cost")
 
@@ -41,8 +42,8 @@ class AutoMulticlass(OnlineLearner):
     softmax lanes, which learn all classes at once, and a pool of the six, with learned weights on the logarithms. Bayes' rule mixes the
     seven linear ways: their log loss is at most the pool's + ln 2, and that of each of the others + ln 12.
 
-    After eight rounds follow trees for all classes at once, with and without the linear ways below them, neighbours, and a pool
-    of all this, while there are at most 128 features; Bayes' rule again. effort: "light" leaves them out, "default" has twelve trees,
+    After eight rounds follow trees for all classes at once, with and without the linear ways below them, neighbours, discriminants, and a
+    pool of all this, while there are at most 128 features; Bayes' rule again. effort: "light" leaves them out, "default" has twelve trees,
     "thorough" 32. A class never seen before is charged ln(known + 1).
 
     >>> learner = AutoMulticlass()

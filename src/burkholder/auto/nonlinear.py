@@ -13,7 +13,7 @@ from burkholder.auto import blend as blends
 from burkholder.auto import forest as forests
 from burkholder.auto.additive import Cells, Sheet, new_cells, new_sheet
 from burkholder.auto.blend import Blend, Desk, blend_plan, new_blend, new_desk
-from burkholder.auto.forest import WIDEST, Forest, Walk, new_forest, new_walk, roomy
+from burkholder.auto.forest import ROUND, WIDEST, Forest, Walk, new_forest, new_walk, roomy
 from burkholder.auto.plan import LOGISTIC, MIX_LOG, Plan
 from burkholder.auto.room import plain, plan_with
 from burkholder.auto.state import (
@@ -30,10 +30,12 @@ from burkholder.auto.state import (
     copied,
 )
 from burkholder.auto.sums import add
+from burkholder.auto.window import lately_of
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log
 from burkholder.machine.memory import named, place, table
+from burkholder.machine.vectors import all8, load8, store
 
 PREFIX = "beyond_"  # of its arrays, where they are saved with the linear lanes'
 START = 32  # rounds in which the linear lanes are alone; a multiple of sixteen, see `sleep`
@@ -77,14 +79,22 @@ def clear(walk, slot_of, indices, start, stop):
 def play(plan, forest, walk, cells, sheet, blend, desk, linear):
     """The prediction of all lanes together, given the linear lanes'."""
     desk.out[0] = linear
-    for k in range(forest.used.shape[0]):
-        p = forests.forecast(plan, forest, walk, k, linear if blends.based(k + 1) else 0.0)
-        desk.out[k + 1] = log(p / (1.0 - p)) if plan.mixing == MIX_LOG else p
+    trees = forest.used.shape[0]
+    for k in range(trees):
+        walk.base[k] = linear if blends.based(k + 1) else 0.0
+    forests.descend(forest, walk)
+    forests.mix(plan, walk)
+    if plan.mixing == MIX_LOG:
+        for k in range(0, trees, 8):  # lanes that follow are written below
+            p = load8(walk.mixed, k)
+            store(desk.out, k + 1, log(p / (all8(1.0) - p)))
+    else:
+        for k in range(trees):
+            desk.out[k + 1] = walk.mixed[k]
     additive.forecast(cells, sheet, walk.x, linear)
     for k in range(additive.LANES):
         desk.out[plan.full + k] = sheet.out[k]
-    if plan.kinds[0] == LOGISTIC:
-        desk.out[plan.stacks - 1] = neighbours.forecast(forest, sheet, walk.x, blend.scalars[ROUNDS], linear)
+    neighbours.forecast(plan, forest, walk, sheet, blend.scalars[ROUNDS], linear, desk.out, plan.stacks - neighbours.LANES)
     p = blends.play(plan, blend, desk)
     return log(p) if plan.mixing == MIX_LOG else p
 
@@ -98,8 +108,8 @@ def learn(plan, loss, forest, walk, cells, sheet, blend, desk, linear, p, y, wei
     blends.learn(plan, loss, blend, desk, p, y, usual, weight)
     now = blend.scalars[ROUNDS]
     forests.remember(forest, walk, linear, usual, weight, now)
+    forests.learn(plan, loss, forest, walk, y, usual, weight)
     for k in range(forest.used.shape[0]):
-        forests.learn(plan, loss, forest, walk, k, y, usual, weight)
         forests.hold(plan, forest, walk, k, 1.0 if blends.based(k + 1) else 0.0, now)
 
 
@@ -183,7 +193,7 @@ class Nonlinear:
         self._ready()
 
     def _ready(self) -> None:
-        self._walk, self._desk = new_walk(len(self.forest.used), WIDEST), new_desk(self.plan)
+        self._walk, self._desk = new_walk(self.forest), new_desk(self.plan)
         self._sheet = new_sheet(self.cells)
         self._tables: Any = None
 
@@ -216,6 +226,8 @@ class Nonlinear:
         elif not sleep.asleep(self.blend) or self.blend.scalars[ROUNDS] + rows > self.blend.watch[sleep.UNTIL]:
             width = min(int(state.scalars[FEATURES]) - 1, WIDEST)
             forest = roomy(self.forest, int(self.blend.scalars[ROUNDS]), rows, width)
+            if forest.ring is not self.forest.ring:
+                self._walk = self._walk._replace(lately=lately_of(forest.ring, ROUND))
             if forest is not self.forest:
                 self.forest, self._tables = forest, None
 

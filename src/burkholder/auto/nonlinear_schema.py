@@ -11,7 +11,7 @@ from burkholder.auto import state as slots
 from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, new_cells
 from burkholder.auto.blend import blend_plan, new_blend
 from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
-from burkholder.auto.knots import CROSSED
+from burkholder.auto.knots import CROSSED, SMALLEST
 from burkholder.auto.nonlinear import START
 from burkholder.auto.plan import Plan
 from burkholder.errors import BadInput
@@ -120,9 +120,10 @@ def _counted(squares: np.ndarray, rounds: float) -> bool:
 
 
 def ring_of_rows(arrays: Any, most: int) -> bool:
-    """Rows that were learned, with room for every feature seen."""
+    """Rows that were learned, a power of two, with room for every feature seen, in eights where there are any."""
     rows, columns = arrays["ring"].shape
-    if not (0 < rows <= most and ROUND + 1 + arrays["seen"][0] <= columns):
+    room = columns - ROUND - 1
+    if rows not in [1 << k for k in range(most.bit_length())] or room % 8 or not arrays["seen"][0] <= room <= WIDEST:
         return False
     when = arrays["ring"][:, ROUND]
     return bool((when >= 0.0).all() and (when <= 2.0**53).all() and (when == np.floor(when)).all())
@@ -136,7 +137,7 @@ def _knots(arrays: Any) -> bool:
     steps, inside = np.diff(knots, axis=1), np.arange(1, KNOTS) < count[:, None]
     rising = (steps[inside] > 0.0).all() and (steps[~inside] == 0.0).all()
     hats = float((count > 2.0).sum())
-    if (arrays["knots"][:, SCALE] < 0.0).any() or (arrays["knots"][:, SCALE] > 1e100).any():
+    if (arrays["knots"][:, SCALE] < 0.0).any() or (arrays["knots"][:, SCALE] > 1.0 / SMALLEST).any():
         return False
     return bool(count[0] == 0.0 and rising and np.isin(grid[count > 0.0], (1.0, 2.0)).all() and arrays["live"][0] == hats)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from burkholder.auto import discriminants as looks
 from burkholder.auto import state as slots
 from burkholder.auto.forest import CHILD, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST
 from burkholder.auto.grove import DEPTH, HELD, LARGEST, RING
@@ -15,6 +16,8 @@ from burkholder.auto.state import SCALARS
 from burkholder.auto.targets import HEAVIEST
 from burkholder.errors import BadInput
 from burkholder.learning.schema import SUMMED, Array, Arrays, Schema
+
+LEANING = 1e13  # |u_c| ≤ √MOST·FARTHEST/RIDGE, and ½⟨u_c, m_c⟩ ≤ ½·MOST·FARTHEST²/RIDGE
 
 
 def check_several(trees: int, rounds: float, classes: int, linear: Arrays, arrays: Arrays) -> None:
@@ -44,6 +47,11 @@ def _schema(trees: int, rounds: float, classes: int) -> Schema:
         "said": Array(("rows", "room"), low=0.0, high=1.0 + 1e-9),
         "ends": Array((2, WIDEST + 9)),
         "seed": Array((1,), "<i8", low=-(2**63), high=2**63 - 1),
+        "moments": Array((3, "side"), low=np.array([[-looks.LARGEST], [0.0], [0.0]]), high=LARGEST),
+        "means": Array(("room", "side"), low=-looks.FARTHEST, high=HUGE),
+        "lean": Array(("room", "side"), low=-LEANING, high=LEANING),
+        "inverse": Array(("side", "side"), low=-1.0, high=1.0),
+        "warmth": Array((2,), low=np.array([looks.COOLEST, looks.HELD]), high=np.array([looks.WARMEST, HUGE])),
         "pool": Array((WAYS, WAYS - 1), low=-HUGE, high=HUGE),
         "lost": Array((2 * WAYS,), low=-SUMMED, high=SUMMED),
         "retired": Array((1,), low=0.0, high=1.0, whole=True),
@@ -54,6 +62,7 @@ def _schema(trees: int, rounds: float, classes: int) -> Schema:
             ("found: no room for the classes", lambda a: a["found"].shape[1] % 8 == 0 and a["found"].shape[1] > classes),
             ("held: more rows than a leaf holds", lambda a: (a["held"][:, 0] < HELD).all()),
             ("ring: no such rows", lambda a: ring_of_rows(a, RING) and _labelled(a, classes)),
+            ("means: not those of classes", _looks),
             ("lost: corrections that are not small", lambda a: _small(a["lost"][:WAYS], a["lost"][WAYS:])),
             ("pool: no covariance", lambda a: covariances(a["pool"][1:])),
             ("nodes: these are no trees", lambda a: all(is_tree(a, k, trees, DEPTH, -FAR) for k in range(trees))),
@@ -65,10 +74,17 @@ def _labelled(arrays: Any, classes: int) -> bool:
     """Every row that is remembered has a class that is known, and probabilities of them."""
     there = arrays["ring"][:, ROUND] > 0.0
     label, weight = arrays["ring"][there, LABEL], arrays["ring"][there, WEIGHT]
-    if (arrays["ring"].shape[1] - ROUND - 1) % 8:
-        return False
     known = (label >= 1.0) & (label <= classes) & (label == np.floor(label)) & (weight >= 0.0) & (weight <= HEAVIEST)
     return bool(known.all() and (arrays["said"][there].sum(axis=1) > 0.0).all())
+
+
+def _looks(arrays: Any) -> bool:
+    """Counts that are not below 0, standardised means, and the inverse of a covariance of all features but the one that is none."""
+    means, inverse, side = arrays["means"], arrays["inverse"], len(arrays["inverse"])
+    if side % 8 or side <= min(float(arrays["seen"][0]), looks.MOST) or arrays["moments"][0, 0] < 0.0:
+        return False
+    inside = (means[:, 0] >= 0.0).all() and (arrays["moments"][0] <= looks.LARGEST).all() and (means[:, 1:] <= looks.FARTHEST).all()
+    return bool(inside and not inverse[0].any() and not inverse[:, 0].any() and covariances(inverse))
 
 
 def _small(totals: np.ndarray, rests: np.ndarray) -> bool:

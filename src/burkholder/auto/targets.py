@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from burkholder import losses
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import checked_weight
+from burkholder.learning.weights import checked_weight
 from burkholder.losses.batch import labels as labels_of
 
 TINY = 1e-140  # smaller labels are taken for 0

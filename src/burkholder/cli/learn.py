@@ -115,7 +115,7 @@ def learn(
 
     recorder = None
     if report is not None:
-        from burkholder.report import Recorder
+        from burkholder.report.recorder import Recorder
 
         recorder = Recorder(str(report), radius)
 

@@ -115,7 +115,7 @@ def _file(name: str, loss: str | None = None, report: bool = False) -> None:
 def _learn(path: Path, loss: str | None = None, report: Path | None = None) -> None:
     from burkholder.cli.session import Asked, Session
     from burkholder.cli.telling import result
-    from burkholder.report import Recorder
+    from burkholder.report.recorder import Recorder
 
     recorder = None if report is None else Recorder(str(report))
     session = Session(str(path), path.name, {"intercept": None}, Asked(loss), quiet=True, recorder=recorder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from burkholder.checker import Poly, Rejected, parse, variable
-from burkholder.discovery.monomials import text, written
+from burkholder.discovery.monomials import text
 from burkholder.errors import BadInput
 
 VARIABLES = ("yhat", "y", "delta", "p")
@@ -60,8 +60,3 @@ def suggest(loss: str, penalty: str = "0") -> list[Statistic]:
             rest = tuple(sorted(powers.items()))
             found[order, text(rest)] = Poly({rest: c})
     return [Statistic(scalar, order, c) for (order, scalar), c in sorted(found.items())]
-
-
-def expansion(statistics: list[Statistic]) -> str:
-    """One instance of the regret written in the statistics, for a reader to check."""
-    return " ".join(f"({written(s.coefficient)})" + f"·⟨w,x⟩^{s.order}" * bool(s.order) for s in statistics)

@@ -14,10 +14,11 @@ from burkholder.experts import beside, methods, options, rows, schema, stream
 from burkholder.experts.certificate import ExpertsCertificate, certify
 from burkholder.experts.dispatch import Rule, grown
 from burkholder.experts.stream import LOOPS
-from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight, checked_weights
+from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.runs import Run
 from burkholder.learning.schema import check_header
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.weights import checked_weight, checked_weights
 
 OUTSIDE = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 NONE = np.empty(0)

@@ -15,11 +15,12 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.experts import rows
 from burkholder.experts.levels import QuantileExpertsCertificate, certify
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rounding import add
 from burkholder.learning.runs import Run
 from burkholder.learning.schema import Array, Schema, all_of, check_header, check_plays, limit, number, one_of, text, whole, within_sizes
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.weights import checked_weights
 
 LOSS, LOSS_REST, CHARGE, CHARGE_REST, CHARGE_SIZE, COVERED = range(6)  # rows of the account; one column a level
 ROWS = 6
@@ -31,25 +32,6 @@ class Row(NamedTuple):
 
     values: np.ndarray
     names: tuple[str, ...]
-
-
-class Table(NamedTuple):
-    """Many rounds: (rounds, levels, experts); `first` as in `rows.Table`."""
-
-    values: np.ndarray
-    names: tuple[str, ...]
-    first: np.ndarray = np.zeros(0, np.int64)
-
-    @property
-    def rows(self) -> int:
-        return self.values.shape[0]
-
-    def part(self, start: int, stop: int) -> Table:
-        return self._replace(values=self.values[start:stop], first=self.first[start:stop] - start)
-
-    @property
-    def seams(self) -> np.ndarray | None:
-        return np.unique(self.first) if self.first.size else None
 
 
 class QuantileExperts(OnlineLearner):
@@ -139,7 +121,7 @@ class QuantileExperts(OnlineLearner):
         return float(2.0 * paid.mean())
 
     # --- many rows -------------------------------------------------------------------------------------------
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: Any) -> rows.Table:
         if isinstance(X, (list, tuple)) and any(isinstance(x, Mapping) for x in X):
             return self._listed(X)
         parts = [X] * len(self.levels)
@@ -148,7 +130,7 @@ class QuantileExperts(OnlineLearner):
         elif not hasattr(X, "columns") and np.ndim(X) == 3:
             parts = [self._column(np.asarray(X), k, None) for k in range(len(self.levels))]
         found = [rows.table(part, self.names) for part in parts]
-        return Table(np.stack([one.values for one in found], axis=1), found[0].names)
+        return rows.Table(np.stack([one.values for one in found], axis=1), found[0].names)
 
     def _column(self, item: Any, k: int, key: Any) -> Any:
         array = item if hasattr(item, "dtype") else np.asarray(item)
@@ -158,7 +140,7 @@ class QuantileExperts(OnlineLearner):
             return array[..., k]
         return item
 
-    def _listed(self, X: Any) -> Table:
+    def _listed(self, X: Any) -> rows.Table:
         found, names = [], self.names
         for t, x in enumerate(X):
             try:
@@ -171,7 +153,7 @@ class QuantileExperts(OnlineLearner):
         place = {name: j for j, name in enumerate(names)}
         for t, one in enumerate(found):
             full[t][:, [place[name] for name in one.names]] = one.values
-        return Table(full, names)
+        return rows.Table(full, names)
 
     def _targets(self, y: Any, rows_: int) -> np.ndarray:
         return self.inner[0]._targets(y, rows_)
@@ -185,7 +167,7 @@ class QuantileExperts(OnlineLearner):
             table = table._replace(first=rows.blocks(together, table.rows))
             return self._recorded(table, self._targets(y, table.rows), checked_weights(weight, table.rows), trace)
 
-    def _run(self, table: Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
+    def _run(self, table: rows.Table, targets: np.ndarray, weights: np.ndarray | None) -> Stretch:
         own = np.empty((table.rows, len(self.levels)))
         for k, one in enumerate(self.inner):
             part = rows.Table(np.ascontiguousarray(table.values[:, k]), table.names, False, table.first)
@@ -195,7 +177,7 @@ class QuantileExperts(OnlineLearner):
             paid[t] = self._enter(own[t], played[t], float(targets[t]), 1.0 if weights is None else float(weights[t]))
         return Stretch(played, paid, {"targets": targets})
 
-    def _predict_many(self, table: Table) -> np.ndarray:
+    def _predict_many(self, table: rows.Table) -> np.ndarray:
         parts = [rows.Table(np.ascontiguousarray(table.values[:, k]), table.names) for k in range(len(self.levels))]
         return np.sort(np.column_stack([one._predict_many(part) for one, part in zip(self.inner, parts)]), axis=1)
 

@@ -36,7 +36,8 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Many rounds (rounds × experts), over one list of experts; `keep`: whether the weights of each round are wanted.
+    """Many rounds (rounds × experts, or rounds × levels × experts), over one list of experts; `keep`: whether the weights of each round
+    are wanted.
 
     `first`: where each row's block begins, rows of a block being predicted before any of them is learned; none: each alone.
     """

@@ -19,10 +19,11 @@ from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
 from burkholder.intervals.around import LARGEST, around, checked
 from burkholder.intervals.conditional import Asked, Conditional, Rows
-from burkholder.learning.protocol import OnlineLearner, Stretch, checked_weights
+from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rows import Row, Table
 from burkholder.learning.rows import Rows as Memory
 from burkholder.learning.runs import Run
+from burkholder.learning.weights import checked_weights
 
 
 class Given(NamedTuple):

@@ -19,7 +19,7 @@ from burkholder.intervals import book, tracker
 from burkholder.intervals.certificate import CoverageCertificate, coverage_line, rests_on
 from burkholder.intervals.windows import LENGTHS, Windows
 from burkholder.learning.certificate import Comparators
-from burkholder.learning.protocol import OnlineLearner, Stretch
+from burkholder.learning.protocol import Listed, OnlineLearner, Stretch
 from burkholder.learning.rounding import UNIT, add
 from burkholder.learning.schema import LARGEST, Array, Schema, all_of, check_header, check_plays, limit, name, number, one_of, whole
 from burkholder.learning.tickets import MAX_PENDING, Played
@@ -42,17 +42,6 @@ class Memo(NamedTuple):
     base: float
     threshold: float
     weight: float
-
-
-class Rows(NamedTuple):
-    values: list[Row]
-
-    @property
-    def rows(self) -> int:
-        return len(self.values)
-
-    def part(self, start: int, stop: int) -> Rows:
-        return Rows(self.values[start:stop])
 
 
 class PredictionSets(OnlineLearner):
@@ -132,7 +121,7 @@ class PredictionSets(OnlineLearner):
         return label
 
     # --- many rows ---------------------------------------------------------------------------------------------
-    def _table(self, X: Any) -> Rows:
+    def _table(self, X: Any) -> Listed:
         try:
             found = list(X.to_dict("records") if hasattr(X, "to_dict") and hasattr(X, "columns") else X)
         except TypeError:
@@ -143,7 +132,7 @@ class PredictionSets(OnlineLearner):
                 out.append(self._read(x))
             except BadInput as error:
                 raise BadInput(f"X[{t}]", error.value, error.remedy) from None
-        return Rows(out)
+        return Listed(out)
 
     def _targets(self, y: Any, rows: int) -> list[Any]:
         labels = [self._label(one, f"y[{t}]") for t, one in enumerate(y)]
@@ -151,7 +140,7 @@ class PredictionSets(OnlineLearner):
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
         return labels
 
-    def _run(self, table: Rows, targets: list[Any], weights: np.ndarray | None) -> Stretch:
+    def _run(self, table: Listed, targets: list[Any], weights: np.ndarray | None) -> Stretch:
         shown, paid = [], np.empty(table.rows)
         for t, (row, y) in enumerate(zip(table.values, targets)):
             held, memo = self._play(row)
@@ -161,7 +150,7 @@ class PredictionSets(OnlineLearner):
             self._learn(row, memo, y, 1.0 if weights is None else float(weights[t]), 0)
         return Stretch(shown, paid, {"sizes": np.array([len(held) for held in shown])})
 
-    def _predict_many(self, table: Rows) -> list[tuple[Any, ...]]:
+    def _predict_many(self, table: Listed) -> list[tuple[Any, ...]]:
         return [self._play(row)[0] for row in table.values]
 
     def _undo(self) -> Callable[[], None]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.keyed.team import Team
-from burkholder.learning.protocol import checked_weight
 from burkholder.learning.tickets import Played, Ticket
+from burkholder.learning.weights import checked_weight
 from burkholder.merged.mixing import labels_of
 
 

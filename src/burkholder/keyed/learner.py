@@ -14,8 +14,9 @@ from burkholder.keyed import saving
 from burkholder.keyed.certificate import of_all, of_key
 from burkholder.keyed.late import Late
 from burkholder.keyed.rows import Block, Key, block, split
-from burkholder.learning.protocol import Stretch, checked_weight
+from burkholder.learning.protocol import Stretch
 from burkholder.learning.runs import Run
+from burkholder.learning.weights import checked_weight
 from burkholder.merged.mixing import labels_of
 
 

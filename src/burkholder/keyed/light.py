@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from burkholder.auto import kernel
-from burkholder.auto.learner import Auto, losses_of
+from burkholder.auto.late import losses_of
+from burkholder.auto.learner import Auto
 from burkholder.auto.nonlinear import TREES
 from burkholder.auto.reading import Reading
 from burkholder.auto.room import plain

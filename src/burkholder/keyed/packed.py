@@ -18,7 +18,6 @@ from burkholder.keyed.shelf import Shelf, taken_labels
 from burkholder.keyed.slabs import Slabs
 from burkholder.keyed.vocabularies import NEW, Vocabularies, copied
 from burkholder.learning.grouping import grouped
-from burkholder.learning.protocol import placed
 
 
 class PackedShelf(Shelf):
@@ -143,7 +142,7 @@ class PackedShelf(Shelf):
                         slots[mine], part, taken_labels(targets, mine), None if weights is None else weights[mine]
                     )
                 except BadInput as error:
-                    raise placed(error, mine.tolist().__getitem__) from None
+                    raise error.placed(mine.tolist().__getitem__) from None
             return said, paid
         kept: Callable[[], None] | None = None
         reads = list(self.words.read(slots, block.X, True))
@@ -160,7 +159,7 @@ class PackedShelf(Shelf):
             except BaseException as error:
                 if kept is not None:
                     kept()
-                raise placed(error, read.places.tolist().__getitem__) if isinstance(error, BadInput) else error from None
+                raise error.placed(read.places.tolist().__getitem__) if isinstance(error, BadInput) else error from None
             self.words.assign(which, read.after)
         return said, paid
 

@@ -11,7 +11,6 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.keyed.rows import Block, taken
 from burkholder.learning.grouping import grouped
-from burkholder.learning.protocol import placed
 from burkholder.merged.mixing import given
 
 
@@ -107,7 +106,7 @@ class Shelf:
             try:
                 said, lost[places] = one(learner, taken(block.X, places), places)
             except BadInput as error:
-                raise placed(error, places.tolist().__getitem__) from None
+                raise error.placed(places.tolist().__getitem__) from None
             if answers is None:
                 answers = [None] * len(slots) if isinstance(said, list) else np.empty((len(slots), *np.shape(said)[1:]))
             if isinstance(answers, list):

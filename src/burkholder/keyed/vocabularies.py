@@ -10,7 +10,6 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.keyed.rows import taken
 from burkholder.learning.grouping import grouped
-from burkholder.learning.protocol import placed
 from burkholder.learning.rows import Rows, Table
 
 NEW = 0  # the vocabulary of a key that met nothing yet
@@ -77,7 +76,7 @@ class Vocabularies:
         try:
             table = self.tabled(rows, X if len(places) == _length(X) else taken(X, places))
         except BadInput as error:
-            raise placed(error, places.tolist().__getitem__) from None
+            raise error.placed(places.tolist().__getitem__) from None
         if not learning or not len(places) or not (table.new or rows.kind is None):
             yield Read(places, slots, table, number)
         elif not table.new or _alike(table):

@@ -15,9 +15,10 @@ from burkholder.geometries import Coordinates
 from burkholder.learning import ledger, rounding
 from burkholder.learning.certificate import Certificate, Comparators
 from burkholder.learning.evidence import NOTHING, Evidence
-from burkholder.learning.protocol import State, checked_weight, checked_weights
+from burkholder.learning.protocol import State
 from burkholder.learning.rows import LARGEST, Rows, Table
 from burkholder.learning.saved import audit_in, audit_out
+from burkholder.learning.weights import checked_weight, checked_weights
 from burkholder.losses.batch import labels
 from burkholder.machine.compiling import compiled
 

@@ -12,12 +12,13 @@ from burkholder import functions, losses
 from burkholder.errors import BadInput
 from burkholder.functions.base import BurkholderFunction
 from burkholder.learning import ledger, together
-from burkholder.learning.protocol import State, Stretch, checked_weights
+from burkholder.learning.protocol import State, Stretch
 from burkholder.learning.regret import RegretCertificate, assumptions
 from burkholder.learning.rows import Row, Rows, Table
 from burkholder.learning.saved import learner_in, learner_out
 from burkholder.learning.tickets import MAX_PENDING
 from burkholder.learning.together import Plays, Together
+from burkholder.learning.weights import checked_weights
 from burkholder.losses.batch import labels, values
 from burkholder.rounds.choice import state_for
 from burkholder.rounds.dicts import NamedRow

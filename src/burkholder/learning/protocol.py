@@ -12,7 +12,6 @@ the way, runs nobody's Python code, and declines where the learner's lock is hel
 from __future__ import annotations
 
 import copy
-import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from burkholder.learning.certificate import Certificate
 from burkholder.learning.runs import Run, moment
 from burkholder.learning.saved import State
 from burkholder.learning.tickets import MAX_PENDING, Played, Ticket, Tickets
+from burkholder.learning.weights import checked_weight, checked_weights
 
 
 class Stretch(NamedTuple):
@@ -33,6 +33,19 @@ class Stretch(NamedTuple):
     predictions: Any
     losses: np.ndarray
     details: dict[str, Any] = {}  # noqa: RUF012
+
+
+class Listed(NamedTuple):
+    """Many rows, each checked by itself."""
+
+    values: list[Any]
+
+    @property
+    def rows(self) -> int:
+        return len(self.values)
+
+    def part(self, start: int, stop: int) -> Listed:
+        return Listed(self.values[start:stop])
 
 
 class OnlineLearner(ABC):
@@ -302,7 +315,7 @@ class OnlineLearner(ABC):
                 try:
                     parts.append(self._run(table.part(start, stop), targets[start:stop], part))
                 except BadInput as error:
-                    raise shifted(error, start) from None
+                    raise error.placed(start.__add__) from None
                 if trace:
                     notes.append(moment(self.certificate()))
             certificate = self.certificate()
@@ -355,45 +368,3 @@ def _joined(parts: list[Any]) -> Any:
     if isinstance(parts[0], list):
         return [item for part in parts for item in part]
     return np.concatenate(parts)
-
-
-def shifted(error: BadInput, start: int) -> BadInput:
-    """The error with the row it names counted from the start of the whole stream: y[3] of rows 100… is y[103]."""
-    return placed(error, lambda row: row + start)
-
-
-def placed(error: BadInput, where: Callable[[int], int]) -> BadInput:
-    """The error with the row it names, y[3], where that row stands: y[where(3)]."""
-    head, bracket, rest = error.argument.partition("[")
-    number, end, tail = rest.partition("]")
-    if not (bracket and end and number.isdigit()):
-        return error
-    return BadInput(f"{head}[{where(int(number))}]{tail}", error.value, error.remedy)
-
-
-def checked_weight(weight: Any) -> float:
-    """The importance of a round: a finite number ≥ 0."""
-    try:
-        number = float(weight)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0.0):
-        raise BadInput("weight", weight, "give a finite number ≥ 0")
-    return number
-
-
-def checked_weights(weight: Any, rows: int) -> np.ndarray | None:
-    """The importance of every round; None: all count once."""
-    if weight is None:
-        return None
-    try:
-        numbers = np.array(weight, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise BadInput("weight", weight, "give one finite number ≥ 0 a row") from None
-    if len(numbers) != rows:
-        raise BadInput("weight", f"{len(numbers)} numbers", f"there are {rows} rows: give one weight for each")
-    good = (numbers >= 0.0) & (numbers < math.inf)
-    if not good.all():
-        place = int(np.argmin(good))
-        raise BadInput(f"weight[{place}]", float(numbers[place]), "give a finite number ≥ 0")
-    return numbers

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from burkholder import losses
 from burkholder.errors import BadInput
 from burkholder.learning.certificate import Comparators
-from burkholder.learning.protocol import OnlineLearner, State, Stretch, checked_weight
+from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.runs import Run
 from burkholder.learning.tickets import MAX_PENDING, Played
+from burkholder.learning.weights import checked_weight
 from burkholder.losses import batch
 from burkholder.losses.dispatch import value
 from burkholder.matrix import graph, rules, schema, sign_flip, weights

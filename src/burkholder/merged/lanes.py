@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, checked_weight
+from burkholder.learning.protocol import OnlineLearner
 from burkholder.learning.schema import all_of, check_plays, number, whole
 from burkholder.learning.tickets import Played, Ticket
+from burkholder.learning.weights import checked_weight
 from burkholder.merged.mixing import Mixer
 
 SLOT = np.zeros(1, np.int64)

@@ -11,9 +11,10 @@ import numpy as np
 from burkholder.errors import BadInput
 from burkholder.experts.models import copied
 from burkholder.learning.kinds import KINDS, kind_of, parts_in, parts_out
-from burkholder.learning.protocol import Stretch, checked_weight
+from burkholder.learning.protocol import Stretch
 from burkholder.learning.schema import check_header, limit, one_of, text, whole
 from burkholder.learning.tickets import MAX_PENDING
+from burkholder.learning.weights import checked_weight
 from burkholder.merged import schema
 from burkholder.merged.certificate import MergedCertificate, certify
 from burkholder.merged.lanes import Lanes

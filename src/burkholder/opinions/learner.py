@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning.protocol import OnlineLearner, State, Stretch
+from burkholder.learning.protocol import Listed, OnlineLearner, State, Stretch
 from burkholder.learning.tickets import MAX_PENDING
 from burkholder.opinions import book as books
 from burkholder.opinions import mixing, pools, schema
 from burkholder.opinions.certificate import OpinionsCertificate, certify
-from burkholder.opinions.rows import FLOOR, Reader, Row, Rows, checked_outcomes, label_place
+from burkholder.opinions.rows import FLOOR, Reader, Row, checked_outcomes, label_place
 from burkholder.suggestions import did_you_mean
 
 HEAVIEST = 1e40
@@ -105,7 +105,7 @@ class Probabilities(OnlineLearner):
         self._book, self.names, self.outcomes = book, everyone, row.outcomes
 
     # --- many rows -----------------------------------------------------------------------------------------------
-    def _table(self, X: Any) -> Rows:
+    def _table(self, X: Any) -> Listed:
         if isinstance(X, (str, dict)) or X is None:
             raise BadInput("X", X, "give a row a round: an array (rounds × experts × outcomes), or a list of rows")
         reader, out = self._reader(), []
@@ -120,7 +120,7 @@ class Probabilities(OnlineLearner):
                 raise BadInput(f"X[{t}]", error.value, error.remedy) from None
             reader = reader._replace(names=row.names, outcomes=row.outcomes)
             out.append(row)
-        return Rows(out)
+        return Listed(out)
 
     def _targets(self, y: Any, rows: int) -> list[Any]:
         labels = list(y)
@@ -128,7 +128,7 @@ class Probabilities(OnlineLearner):
             raise BadInput("y", f"{len(labels)} labels", f"there are {rows} rows: give one label for each")
         return labels
 
-    def _run(self, table: Rows, targets: list[Any], weights: np.ndarray | None) -> Stretch:
+    def _run(self, table: Listed, targets: list[Any], weights: np.ndarray | None) -> Stretch:
         played, losses = [], np.empty(table.rows)
         for t, (row, y) in enumerate(zip(table.values, targets)):
             place = label_place(y, row.outcomes, f"y[{t}]")
@@ -141,7 +141,7 @@ class Probabilities(OnlineLearner):
             played.append(answer)
         return Stretch(played, losses)
 
-    def _predict_many(self, table: Rows) -> list[dict[Any, float]]:
+    def _predict_many(self, table: Listed) -> list[dict[Any, float]]:
         return [self._play(row)[0] for row in table.values]
 
     def _undo(self) -> Callable[[], None]:

@@ -31,17 +31,6 @@ class Row(NamedTuple):
     short: np.ndarray
 
 
-class Rows(NamedTuple):
-    values: list[Row]
-
-    @property
-    def rows(self) -> int:
-        return len(self.values)
-
-    def part(self, start: int, stop: int) -> Rows:
-        return Rows(self.values[start:stop])
-
-
 class Reader(NamedTuple):
     """How rows are read: whether they are odds, under which loss, and what is known by now."""
 

@@ -1,4 +1,4 @@
-"""ζ of a linear learner in two flat arrays, and the compiled rounds that move it."""
+"""The compiled rounds of a linear learner, and the room that its ζ takes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from burkholder.errors import BadInput
-from burkholder.functions.base import TANGENT, Tau
 from burkholder.functions.linear import Linear
 from burkholder.geometries import Coordinates, Euclidean, PNorm, Supremum
-from burkholder.learning import rounding
-from burkholder.learning.evidence import Evidence
 from burkholder.learning.ledger import empty
 from burkholder.learning.rows import Table
 from burkholder.losses import Absolute
 from burkholder.machine.compiling import typeof
-from burkholder.potentials import batch
 from burkholder.rounds import checks, layout, loops, streams
 from burkholder.rounds.schema import check_linear
+from burkholder.rounds.zeta import Zeta
 
 MOST = 2**28  # coordinates a state can have
 LARGEST = 1e150  # |L·x_i| beyond this: squares would not fit
@@ -44,7 +41,7 @@ def _geometry(function: Linear) -> Any:
     return None
 
 
-class LinearState:
+class LinearState(Zeta):
     """ζ for a `Linear` function met per coordinate or through an l_p norm.
 
     >>> from burkholder.functions.linear import Linear
@@ -107,11 +104,6 @@ class LinearState:
     def capacity(self) -> int:
         """Coordinates the arrays have room for."""
         return self.cells.size // self.width
-
-    @property
-    def dim(self) -> int:
-        """1 + the largest index seen (at least the `dim` asked for)."""
-        return int(self.scalars[layout.DIM])
 
     def check_index(self, index: int) -> None:
         """Refuse a coordinate the function does not admit."""
@@ -242,86 +234,6 @@ class LinearState:
         """Remember ζ and the ledger; the result puts them back."""
         back, self.before = streams.keep(self, ledger), np.zeros(0)  # the next run makes a spare copy of its own
         return back
-
-    # --- what ζ is -----------------------------------------------------------------------------------------
-    def _column(self, field: int, dim: int) -> np.ndarray:
-        column = np.zeros(dim)
-        stored = self.cells[field :: self.width][:dim]
-        column[: stored.size] = stored
-        return column
-
-    @property
-    def a(self) -> float:
-        """Σδŷ."""
-        return float(self.scalars[layout.A] + self.scalars[layout.A_LOW])
-
-    @property
-    def g(self) -> np.ndarray:
-        """Σδx."""
-        return self._column(0, self.dim)
-
-    def tau(self, dim: int | None = None) -> Tau:
-        """ζ as `Linear.value` takes it, over the first `dim` coordinates (all that were seen)."""
-        dim = self.dim if dim is None else dim
-        fields = (layout.S, layout.TOP, layout.DEAD)[: 3 if self.function.remembers else 1]
-        if self.separable:
-            rest = tuple(self._column(k + 1, dim) for k in range(len(fields)))
-        else:
-            rest = tuple(np.array(self.scalars[k]) for k in fields)
-        return (np.array(self.a), self._column(0, dim), *rest)
-
-    def weights(self, dim: int | None = None) -> np.ndarray:
-        """w with ŷ = ⟨w, x⟩, for tangent functions (features no larger than those already seen)."""
-        if TANGENT not in self.function.structure:
-            raise BadInput("weights", self.function.name, "sign-flip predictions are not linear in x: use play")
-        tau = self.tau(dim)
-        memory = tau[3:] or (0.0, 0.0)
-        if self.separable:
-            return -np.sign(tau[1]) * batch.slope(self.function.potential, np.abs(tau[1]), tau[2], *memory)
-        norm = self.function.geometry.norm(tau[1]) / self.function.root
-        slope = batch.slope(self.function.potential, norm, tau[2], *memory)
-        return -slope * self.function.geometry.gradient(tau[1]) / self.function.root
-
-    @property
-    def drift(self) -> float:
-        """Bound on the relative rounding error of the running norm since it was last summed; 0 per coordinate."""
-        power = self.scalars[layout.POWER]
-        if self.separable or power == 0.0:
-            return 0.0
-        return float(self.scalars[layout.DRIFT] / power) / getattr(self.frame.geometry, "p", 2.0)
-
-    def evidence(self, loss: Any, rounds: int, steepest: float) -> Evidence:
-        """Σδŷ and Σδx with what rounding may have cost; `steepest` is the largest |δ| seen.
-
-        Per coordinate Σ|δx_i| ≤ √(n·Σ(δx_i)²), which the clock knows; each step rounds δx_i and g_i once, by at most
-        u = 2⁻⁵³ of them, and Σ_t|g_ti| is at most n·Σ|δx_i| and was summed besides (DRIFTED).
-        """
-        scalars, g = self.scalars, self.g if self.dim else np.zeros(1)
-        leaned, moved = (rounding.more(float(scalars[slot]), rounds) for slot in (layout.LEANED, layout.MOVED))
-        drifted = 1.001 * float(scalars[layout.DRIFTED])  # a carried norm is good to 1e-10
-        moved += 1e-150 * rounds * steepest  # squares below 1e-300 were lost
-        unit = rounding.UNIT
-        if not self.separable:
-            facts: dict[str, Any] = {"moved_norm": moved, "drift_norm": unit * (drifted + moved), "dual": self.function.geometry.dual}
-        else:
-            s = self._column(1, self.dim) if self.dim else np.zeros(1)
-            ratio = 1.0 if self.function.clock == "gradient" else max(steepest / self.function.lipschitz, 1.0)
-            each = np.minimum(1.001 * ratio * np.sqrt(rounds * (s + 1e-300 * rounds)), moved)
-            most = min(rounding.more(float(each.sum()), len(each)), moved * math.sqrt(len(g)))
-            facts = {
-                "moved": each,
-                "drift": unit * (np.minimum(drifted, rounds * each) + each),
-                "moved_norm": most,
-                "drift_norm": unit * (min(drifted, rounds * most) + most),
-            }
-        return Evidence(
-            a=self.a,
-            g=g,
-            a_error=rounding.lost(rounds, leaned) + unit * leaned,
-            leaned=leaned,
-            slope=(loss.slope_error + 2.0) * unit,
-            **facts,
-        )
 
     # --- keeping it ----------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, np.ndarray]:

@@ -17,13 +17,14 @@ from burkholder.errors import BadInput
 from burkholder.learning.dates import WORDS
 from burkholder.learning.rows import INTERCEPT
 from burkholder.streams.readers.batch import LINE, Batch
-from burkholder.streams.readers.columns import NUMERIC, TARGET, WEIGHTS, WORD
+from burkholder.streams.readers.columns import DATE, NUMERIC, TARGET, WEIGHTS, WORD
+from burkholder.streams.readers.dates import NO_DATE, moment
 from burkholder.streams.readers.digits import PADDING
 from burkholder.streams.readers.problems import BAD_COUNT, describe
 from burkholder.streams.readers.reader import SETTLING, settled
 from burkholder.streams.readers.reading import Reading
 from burkholder.streams.readers.source import Source
-from burkholder.streams.readers.table import PLACES, parse, survey
+from burkholder.streams.readers.table import PLACES, parse, survey, survey_dates
 from burkholder.streams.readers.text import PATIENCE, TextReader
 
 SAMPLE = 1 << 18
@@ -65,7 +66,7 @@ class CsvReader(TextReader):
         if not first:
             raise self.damage or BadInput("path", self.name, "it holds no row")
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
-        seen = self._survey(sample)
+        seen = self._survey(sample, first)
         head, body = seen[:, 0, 2] > 0, _mostly(seen[:, 1], 2)
         months = (seen[:, 0, 4] > 0) & ~_mostly(seen[:, 1], 4) & ~body
         if header is None:
@@ -88,6 +89,7 @@ class CsvReader(TextReader):
             self._refuse_commas(commas)
         self.named = named
         self._cut = bool((self.plan.kind == WORD).any())
+        self._calendar = self.plan.calendar if (self.plan.kind == DATE).any() else None
         self._origin = np.empty((0, 3), dtype=np.int64)
         self._positive, self._negative = (
             np.frombuffer(word.encode() + b" ", dtype=np.uint8)[:-1] for word in (self.plan.positive or "", self.plan.negative)
@@ -136,13 +138,20 @@ class CsvReader(TextReader):
             if len(record) == len(names):
                 yield record[place].strip(" \t\r")
 
-    def _survey(self, sample: str) -> np.ndarray:
+    def _survey(self, sample: str, first: Sequence[str]) -> np.ndarray:
         """For each column, in the first record and in later ones: fields missing, numbers, text, numbers with a comma, dates, truths."""
         text = bytes(PADDING) + sample.encode() + bytes(PADDING)
         copy = np.frombuffer(bytearray(text), dtype=np.uint8)
         seen = np.zeros((len(self._starts), 2, 6), dtype=np.int64)
         comma = self.decimal == ","
         survey(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), comma, self._starts, self._stops, seen)
+        for column in np.flatnonzero(seen[:, 0, 2]).tolist():
+            word = np.frombuffer(first[column].encode(), dtype=np.uint8)
+            if moment(word, 0, word.size)[0] != NO_DATE:
+                seen[column, 0, [2, 4]] = 0, 1
+        if seen[:, 1, 2].any():
+            copy = np.frombuffer(bytearray(text), dtype=np.uint8)
+            survey_dates(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), self._starts, self._stops, seen)
         return seen
 
     def _refuse_commas(self, columns: Sequence[str]) -> None:
@@ -188,7 +197,7 @@ class CsvReader(TextReader):
             self._negative,
             plan.offset,
             self._mask,
-            plan.calendar,
+            self._calendar,
             self.labels != "needed",
             self.skip_bad,
             self.named,
