@@ -49,19 +49,16 @@ def reference(x, slope, lipschitz, rates, shares):
         mean = sum(row.values()) / len(row)
         widest = max(abs(entry - mean) for entry in row.values())
         if h is None and widest > 0:
-            middle = sorted(row.values())
-            half = len(middle) // 2
-            least = min(middle[j + half] - middle[j] for j in range(len(middle) - half))
-            h = min(max(least, widest / 2**20), widest)
+            h = widest
         moves = h is not None and L is not None
 
-        typical = (L * mpmath.exp(sum(map(mpmath.log, spreads)) / len(spreads)) if spreads else first_L * h) if moves else None
+        typical = (L * sum(spreads) / len(spreads) if spreads else first_L * h) if moves else None
 
         def z(k, j, yhat, row=row, L=L, first_L=first_L, h=h, typical=typical):
             clip = mpmath.mpf(1) / 2 / L
             eta = 1024 * mpmath.mpf(2) ** (-k) / (first_L * h)
             if eta * typical > 16 and k < rates - 1:
-                return mpmath.mpf(0)  # too large for the typical spread so far: asleep
+                return mpmath.mpf(0)  # too large for the mean spread so far: asleep
             return min(max(eta * (yhat - row[j]), -clip), clip)
 
         if not moves:

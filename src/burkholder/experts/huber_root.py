@@ -1,7 +1,7 @@
 """Huber-root: expert advice with nothing to tune, on any scale, with tracking.
 
-Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first unit of the
-forecasts (`scale.unit`), L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
+Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
+forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
     z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),
 
@@ -16,7 +16,7 @@ the share (step 3) in its first awake round.
 
 Rows revealed together are one round: in a block of m rows each ŷ is the root with pulls cut at ±½/m instead of ±½, and W is
 multiplied once, by 1 + the sum over the rows. Each root keeps the mean of W, so their sum does, and what is promised is promised
-of blocks as it is of rows. Rates too large or too small for the typical spread so far sleep too: z = 0 there (`scale.lead`).
+of blocks as it is of rows. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -35,6 +35,8 @@ from burkholder.experts.scale import (
     FIRST_LIPSCHITZ,
     FIRST_SPREAD,
     LIPSCHITZ,
+    SPREAD_ROUNDS,
+    SPREADS,
     THETA,
     USED,
     centre,
@@ -44,9 +46,7 @@ from burkholder.experts.scale import (
     offset,
     price,
     rate,
-    see_spread,
     spread,
-    unit,
 )
 from burkholder.machine.compiling import register_jitable
 
@@ -59,7 +59,7 @@ class HuberRoot(NamedTuple):
 
     log_w: np.ndarray  # (rates, shares, experts): log W
     shares: np.ndarray  # (shares,): α, the first one 0
-    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the geometric mean of all spreads and their number
+    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; at most η_k²V_j, and near half of it, where nothing was clipped
@@ -149,7 +149,7 @@ def predict_among(state: HuberRoot, x: np.ndarray, size: int) -> float:
     """ŷ of one of `size` rows revealed together: the root, or x̄ until a scale is known. Changes nothing."""
     h = state.scale[FIRST_SPREAD]
     if h == 0.0 and size == 1:
-        h = unit(x)
+        h = spread(x)
     if h == 0.0 or state.scale[LIPSCHITZ] == 0.0:
         return centre(x)
     first = lead(state, h, state.log_w.shape[0], size)
@@ -223,7 +223,7 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     if h == 0.0:
         for i in range(rows):
             if state.scale[FIRST_SPREAD] == 0.0:
-                state.scale[FIRST_SPREAD] = unit(x[i])
+                state.scale[FIRST_SPREAD] = spread(x[i])
         h = state.scale[FIRST_SPREAD] if rows == 1 else 0.0  # a block without a scale was played x̄
     moves = h > 0.0 and limit > 0.0
     first = lead(state, h, rates, rows) if moves else 0
@@ -264,7 +264,10 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     if moves and born > 1:
         share(state, born)
     for i in range(rows):
-        see_spread(state, spread(x[i]))
+        wide = spread(x[i])
+        if wide > 0.0:
+            state.scale[SPREADS] += wide
+            state.scale[SPREAD_ROUNDS] += 1.0
         if not state.known:
             limit = state.scale[LIPSCHITZ]
             if limit == 0.0:

@@ -1,6 +1,6 @@
 """The units that Huber-root and Squint share: rates, offsets and slope limits that never overflow.
 
-A rate is λ_k = 1024·2^{−k} in units of 1/(L₁h), with h the first unit of the forecasts (`unit`) and L₁ the first slope
+A rate is λ_k = 1024·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
 (or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1. The grid begins far above
 what the first spread asks for, in case it was a large one, and `lead` says where it begins to be of use.
 """
@@ -17,10 +17,9 @@ from burkholder.machine.compiling import register_jitable
 THETA = 0.5
 FINEST = 1e-152  # of units: what is divided by one stays finite
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, TYPICAL, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
-STEEPEST = 16.0  # a rate is of use while it makes at most this of the typical spread so far
-SHARPEST = 2.0**-20
-USED = 16  # so many rates from there on are of use: the last makes 5e-4 of the typical spread, and would take 10⁷ rounds to matter
+FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
+STEEPEST = 16.0  # a rate is of use while it makes at most this of the mean spread so far
+USED = 16  # so many rates from there on are of use: the last makes 5e-4 of the mean spread, and would take 10⁷ rounds to matter
 
 
 @register_jitable
@@ -45,20 +44,6 @@ def spread(x: np.ndarray) -> float:
 
 
 @register_jitable
-def unit(x: np.ndarray) -> float:
-    """A first unit for rates: the least range of more than half of those awake, lest one absurd forecast make it; 0 while all agree.
-
-    Not below 2⁻²⁰ of their whole spread, for forecasts may agree by accident.
-    """
-    wide = spread(x)
-    found = np.sort(x[~np.isnan(x)])
-    half, least = found.size // 2, math.inf
-    for j in range(found.size - half):
-        least = min(least, found[j + half] - found[j])
-    return min(max(least, SHARPEST * wide), wide)
-
-
-@register_jitable
 def rate(k: int) -> float:
     """λ_k = 1024·2^{−k}, in units of 1/(L₁h)."""
     return math.ldexp(1024.0, -k)
@@ -74,28 +59,16 @@ def offset(state: Any, h: float, yhat: float, xj: float) -> float:
 def lead(state: Any, h: float, rates: int, size: int = 1) -> int:
     """The first rate of use: larger ones would see nothing but the signs of ŷ − x_j, and play a median.
 
-    It follows the typical spread, the geometric mean, not the first one, nor a few absurd ones. A rate not in use sleeps: its weights
-    stay as they are, and what it missed is in its price. In a block of `size` rows, pulls that add up, rates are of use up to a
-    `size`-th of that.
+    It follows the mean spread, not the first one. A rate not in use sleeps: its weights stay as they are, and what it missed is
+    in its price. In a block of `size` rows, pulls that add up, rates are of use up to a `size`-th of that.
     """
     typical = 1.0
     if state.scale[SPREAD_ROUNDS] > 0.0:
-        typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * (state.scale[TYPICAL] / h)
+        typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((state.scale[SPREADS] / h) / state.scale[SPREAD_ROUNDS])
     k = 0
     while k < rates - 1 and rate(k) * typical * size > STEEPEST:
         k += 1
     return k
-
-
-@register_jitable
-def see_spread(state: Any, wide: float) -> None:
-    """One spread more in the geometric mean of those above 0."""
-    if wide > 0.0:
-        state.scale[SPREAD_ROUNDS] += 1.0
-        if state.scale[SPREAD_ROUNDS] == 1.0:
-            state.scale[TYPICAL] = wide
-        else:
-            state.scale[TYPICAL] *= (wide / state.scale[TYPICAL]) ** (1.0 / state.scale[SPREAD_ROUNDS])
 
 
 @register_jitable
