@@ -2,7 +2,8 @@
 
 numba counts the references of whatever a variable holds, also where nothing can be freed: what was handed over, and the fields of a
 record that was, belong to the caller until the end; and numbers have no references at all. It takes an array apart into a copy on
-the stack for every element that is read. Both are text to be compiled, at every use.
+the stack for every element that is read, keeps records there that are arguments anyway, asks of every place whether it counts from
+the end, and of every step of a loop which way it goes. All of it is text to be compiled, at every use.
 """
 
 from __future__ import annotations
@@ -233,7 +234,7 @@ def _from_range(lower: Any, values: dict[str, list[Any]], step: Any, names: set[
         for call in [None] if begun is None else _defined(values, begun.value, "call"):
             if call is None or getattr(lower.typeof(call.func.name), "typing_key", None) is not range or call.kws or call.vararg:
                 return False
-            if len(call.args) > 1 and call.args[0].name not in names or len(call.args) > 2 and call.args[2].name not in names:
+            if any(part.name not in names for part in (*call.args[:-1][:1], *call.args[2:])):  # its start and its step, where they are said
                 return False
     return True
 
