@@ -14,11 +14,25 @@ from numba.core import ir, types
 POSITION, _, STEP, LEFT = range(4)  # fields of the iterator of a range
 
 
+def values_of(lower: Any, name: str) -> list[Any]:
+    """All that a variable is given anywhere."""
+    return _all_values(lower).get(name, [])
+
+
+def _all_values(lower: Any) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] | None = lower.__dict__.get("values")
+    if found is None:
+        found = lower.values = {}
+        for block in lower.blocks.values():
+            for part in block.body:
+                if isinstance(part, ir.Assign):
+                    found.setdefault(part.target.name, []).append(part.value)
+    return found
+
+
 def one_by_one(lower: Any, name: str) -> bool:
     """Whether a variable is a range with no step of its own."""
-    values = [
-        part.value for block in lower.blocks.values() for part in block.body if isinstance(part, ir.Assign) and part.target.name == name
-    ]
+    values = values_of(lower, name)
     if len(values) != 1 or not isinstance(values[0], ir.Expr) or values[0].op != "call":
         return False
     call = values[0]
@@ -63,11 +77,7 @@ def forward(lower: Any) -> frozenset[str]:
     """The variables that are never negative: what `range` counts from there on, lengths, and their sums and products."""
     found: frozenset[str] | None = lower.__dict__.get("forward")
     if found is None:
-        values: dict[str, list[Any]] = {}
-        for block in lower.blocks.values():
-            for part in block.body:
-                if isinstance(part, ir.Assign):
-                    values.setdefault(part.target.name, []).append(part.value)
+        values = _all_values(lower)
         names, before = {name for name in values if isinstance(lower.typeof(name), (types.Integer, types.BaseTuple))}, -1
         while len(names) != before:  # until what is left rests on itself alone
             before = len(names)

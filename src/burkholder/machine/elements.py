@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite.ir import Constant, Undefined
 from numba.core import ir, types
 
-from burkholder.machine.counting import forward
+from burkholder.machine.counting import forward, values_of
 
 MEMORY, PARENT, ITEMS, SIZE, DATA, SHAPE, STRIDES = range(7)  # fields of an array
 
@@ -84,12 +84,7 @@ def _offset(lower: Any, kind: Any, whole: Any, kinds: list[Any], index: Any) -> 
 
 def _ahead(lower: Any, index: Any, count: int) -> list[bool]:
     """Which places of a tuple of them are never negative."""
-    built = [
-        part.value
-        for block in lower.blocks.values()
-        for part in block.body
-        if isinstance(part, ir.Assign) and part.target.name == index.name
-    ]
+    built = values_of(lower, index.name)
     if len(built) != 1 or not isinstance(built[0], ir.Expr) or built[0].op != "build_tuple":
         return [False] * count
     return [part.name in forward(lower) for part in built[0].items]
