@@ -88,6 +88,8 @@ def test_compare_says_which(table: Path, tmp_path: Path) -> None:
     assert told["low"] == pytest.approx(direct.interval[0], rel=1e-6)
     assert "model is better" in said("compare", table, "--a", "other", "--b", "model", "--target", "load")
     assert "Difference" in page.read_text()
+    with pytest.raises(BadInput, match="another"):
+        said("compare", table, "--a", "model", "--b", "model", "--target", "load")
     assert "largest seen" in said("compare", table, "--a", "other", "--b", "model", "--target", "load", "--loss", "squared")
 
 
