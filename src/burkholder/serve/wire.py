@@ -173,5 +173,5 @@ def digests(rows: Any) -> tuple[Any, list[int]]:
         rows = np.array(rows)
     if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or not rows.size:
         return rows, [digest(row) for row in rows]
-    data, wide = memoryview(np.ascontiguousarray(rows)).cast("B"), 8 * rows.shape[1]
+    data, wide = np.ascontiguousarray(rows).data.cast("B"), 8 * rows.shape[1]
     return rows, [crc32(data[start : start + wide]) for start in range(0, len(data), wide)]
