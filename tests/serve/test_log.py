@@ -17,7 +17,7 @@ import burkholder as bk
 from burkholder.errors import BurkholderError
 from burkholder.serve.journal import recovered
 from burkholder.serve.server import Running, Settings
-from burkholder.serve.store import Store, StoreFailed
+from burkholder.serve.store import Store, StoreFailed, connection
 from serving import LEARNERS, Logged, asked, created
 
 QUICK = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk that need not be waited for
@@ -162,6 +162,23 @@ def test_a_store_belongs_to_one_process_and_to_the_user_alone(tmp_path):
     assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "s").iterdir())
     store.close()
     Store(tmp_path / "s").close()
+
+
+def test_a_store_can_be_opened_and_read_where_nothing_can_be_written(tmp_path):
+    logged = Logged(tmp_path)
+    logged.group(created(LEARNERS["l2"]()), asked("learn", [{"x": [1.0, 2.0], "y": 1}]))
+    logged.store.close()
+
+    def only_read(path):
+        way = connection(path)
+        way.execute("PRAGMA query_only = ON")
+        return way
+
+    store = Store(tmp_path, only_read)
+    assert recovered(store).models["default"].learner.rounds == 1
+    with pytest.raises(StoreFailed):
+        store.append(9, b"no")
+    store.close()
 
 
 DAMAGES = {

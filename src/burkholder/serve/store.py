@@ -105,7 +105,8 @@ class Store:
             raise StoreFailed(f"it was written by a later version (schema {version}): upgrade burkholder")
         for table in TABLES:
             writing.execute(table)
-        writing.execute(f"PRAGMA user_version = {SCHEMA}")
+        if version < SCHEMA:  # what is there is not written again: a full disk can be opened, and read
+            writing.execute(f"PRAGMA user_version = {SCHEMA}")
 
     # --- writing -------------------------------------------------------------------------------------------------
     def append(self, seq: int, body: bytes, closed: Sequence[Closed] = (), snapshot: Snapshot | None = None) -> None:
