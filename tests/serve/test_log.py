@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import tempfile
 import time
@@ -178,6 +179,24 @@ def test_a_store_can_be_opened_and_read_where_nothing_can_be_written(tmp_path):
     assert recovered(store).models["default"].learner.rounds == 1
     with pytest.raises(StoreFailed):
         store.append(9, b"no")
+    store.close()
+
+
+def test_the_write_ahead_file_stays_short_where_every_life_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("burkholder.serve.store.MOVE", 100_000)
+    sizes = []
+    for life in range(12):
+        store = Store(tmp_path / str(life))
+        store.append(2 * life + 1, bytes(60_000))
+        if store._mover is not None:
+            store._mover.join()
+        store.append(2 * life + 2, b"more")
+        shutil.copytree(tmp_path / str(life), tmp_path / str(life + 1))  # as a kill leaves it
+        store.close()
+        sizes.append((tmp_path / str(life + 1) / "store.sqlite-wal").stat().st_size)
+    store = Store(tmp_path / "12")
+    assert [seq for seq, _ in store.log()] == list(range(1, 25))
+    assert max(sizes) < 300_000 and sizes[-1] == sizes[-2]
     store.close()
 
 

@@ -81,7 +81,8 @@ class Store:
             self._lock = _alone(self.folder)
         except OSError as error:
             raise StoreFailed(f"{folder} cannot be used: {error.strerror}") from None
-        self._unwritten = 0
+        beside = self.folder / f"{FILE}-wal"
+        self._unwritten = beside.stat().st_size if beside.exists() else 0  # what lives before this one left there
         self._mover: threading.Thread | None = None
         before = os.umask(0o077)  # the file and those beside it are the user's alone
         try:
