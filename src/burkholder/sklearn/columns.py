@@ -93,7 +93,8 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
 
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
     """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
-    naive = [None if is_missing(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)]
+    there = [None if is_missing(value) else value for value in list(values)]
+    naive = [value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in there]
     trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
     here = ~np.isnan(trend)
     names = np.array(dates.WORDS, dtype=object)
