@@ -93,7 +93,7 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
 
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
     """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
-    there = [None if is_missing(value) else value for value in list(values)]
+    there: list[Any] = [None if is_missing(value) else value for value in list(values)]
     naive = [value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in there]
     trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
     here = ~np.isnan(trend)
