@@ -14,11 +14,11 @@ import numpy as np
 Array = np.ndarray
 
 
-def down(values: Array) -> Array:
+def down(values: Any) -> Any:
     return np.nextafter(values, -np.inf)
 
 
-def up(values: Array) -> Array:
+def up(values: Any) -> Any:
     return np.nextafter(values, np.inf)
 
 

@@ -75,7 +75,7 @@ def written(inequality: Inequality, program: Program, coefficients: Array, const
     if program.game.moves == "transform":
         slope = Fraction(float(program.design(np.zeros(1), 1)[0] @ coefficients))
     bends = program.basis[2](program.inner) @ coefficients
-    data = {"format": SPLINE, "name": f"{inequality.left} against {inequality.right}, {inequality.moves}"}
+    data: dict[str, Any] = {"format": SPLINE, "name": f"{inequality.left} against {inequality.right}, {inequality.moves}"}
     data |= {"state": dict(inequality.state), "moves": inequality.moves, "left": inequality.left, "right": inequality.right}
     data |= {"constant": str(constant), "knots": [str(Fraction(float(k))) for k in program.inner], "first": str(start)}
     data |= {"slope": str(slope), "second": [str(Fraction(float(b))) for b in bends], "digest": ""}

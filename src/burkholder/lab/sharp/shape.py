@@ -64,7 +64,10 @@ class Program:
         self.basis += [self.basis[0].derivative(k) for k in (1, 2)]
         t = self._between(8)
         self.fixed = self._fixed(t)
-        self.fine, self.apart = self._moves() if game.moves != "transform" else (csr_array((0, self.size + 1)), np.zeros(0))
+        self.fine: csr_array = csr_array((0, self.size + 1))
+        self.apart: Array = np.zeros(0)
+        if game.moves != "transform":
+            self.fine, self.apart = self._moves()
         self.chosen = np.zeros(self.fine.shape[0], bool)
         self.chosen[:: max(1, self.fine.shape[0] // 3000)] = True
         self.lean = 1e-7 * self.design(t).mean(axis=0)  # among many optimal U the least one: it is the value of the game
