@@ -81,7 +81,8 @@ def run_several(
     looks, view = looks_of(looking, 0), view_of(views, 0)
     slot_of, ids, numbers, ways, lost = place(slots), place(indices), place(values), desk.ways, meeting.lost
     for t in range(base.shape[0]):
-        start, stop, now, wide = indptr[t], indptr[t + 1], rounds + float(t), False
+        start, stop, top, wide = indptr[t], indptr[t + 1], 0, False
+        now, few = rounds + (float(t) if learning else 0.0), False
         quiet = meeting.retired[0] == 1.0
         for c in range(known):
             walk.base[0, c + 1], walk.base[1, c + 1], ways[LINEAR, c + 1] = base[t, c], 1.0 / float(known), base[t, c]
@@ -91,7 +92,7 @@ def run_several(
                 for c in range(1, known + 1):
                     ways[way, c] = ways[LINEAR, c]
         else:
-            wide = scatter(trees, meeting, walk, slot_of, ids, numbers, start, stop, learning)
+            top, wide = scatter(walk, slot_of, ids, numbers, start, stop)
             for c in range(0, ways.shape[1], 8):
                 put(ways, ALONE, c, all8(0.0))
                 put(ways, BASED, c, all8(0.0))
@@ -118,12 +119,13 @@ def run_several(
             if not fresh:
                 bayes.charge(lost, ways, label[t], weight[t])
             if not quiet:
+                trees.seen[0] = max(trees.seen[0], float(top))  # only now: what is new in a row has no part in what is played
                 if not fresh:
                     if few:
                         discriminants.temper(looks, view, known, ways, LOOKS, label[t], weight[t])
                     pooling.learn(meeting.pool, desk.logs, ways, desk.newton, known, label[t], weight[t])
-                if few:
-                    discriminants.learn(looks, view, walk.x, seen, label[t], weight[t])
+                if few and int(trees.seen[0]) <= discriminants.MOST:
+                    discriminants.learn(looks, view, walk.x, int(trees.seen[0]), label[t], weight[t])
                 grove.remember(trees, walk, label[t], weight[t], now)
                 for k in range(trees.used.shape[0]):
                     grove.learn(trees, walk, k, label[t], weight[t], fresh)
