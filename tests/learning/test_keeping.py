@@ -29,7 +29,11 @@ def test_little_room_is_kept():
     assert len(keeping._rooms) <= keeping.SHAPES and all(len(spare) <= keeping.SPARE for spare in keeping._rooms.values())
 
 
-MAKE = {"auto": lambda: bk.Auto(loss="logistic"), "numbers": lambda: bk.Auto(loss="squared"), "classes": lambda: bk.AutoMulticlass([0, 1, 2])}
+MAKE = {
+    "auto": lambda: bk.Auto(loss="logistic"),
+    "numbers": lambda: bk.Auto(loss="squared"),
+    "classes": lambda: bk.AutoMulticlass([0, 1, 2]),
+}
 
 
 @pytest.mark.parametrize("kind", MAKE)
