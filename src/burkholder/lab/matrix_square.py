@@ -148,5 +148,5 @@ def matrix_equivalence(shape: tuple[int, int], rate: float = 0.5, rounds: int = 
         lambda x, yhat, delta: (delta * yhat, *state.statistic(x, yhat, delta)),
     )
     found = equivalence(pair, rows, rounds)
-    least = [rate * float(number) for number in (found.game, found.martingale, found.optimal.price)]
-    return MatrixEquivalence(*least, math.log(d1 + d2), found.optimal.shifted())
+    game, martingale, function = (rate * float(number) for number in (found.game, found.martingale, found.optimal.price))
+    return MatrixEquivalence(game, martingale, function, math.log(d1 + d2), found.optimal.shifted())
