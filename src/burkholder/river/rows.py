@@ -11,8 +11,9 @@ from burkholder.learning import frames
 def table_rows(X: Any) -> Iterator[dict[Hashable, Any]]:
     """The rows of a data frame (pandas, polars or another), as dicts."""
     if hasattr(X, "itertuples"):  # pandas: names of columns need not be text
-        columns = list(X.columns)
+        columns, words = list(X.columns), [name for name, kind in X.dtypes.items() if str(kind) == "category"]
         for values in X.itertuples(index=False, name=None):
-            yield dict(zip(columns, values))
+            row = dict(zip(columns, values))
+            yield row | {name: frames.category(row[name]) for name in words} if words else row
         return
-    yield from frames.opened(X).iter_rows(named=True)
+    yield from frames.dicts(X)

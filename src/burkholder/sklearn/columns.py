@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,9 @@ from scipy import sparse
 
 from burkholder.errors import BadInput
 from burkholder.learning import dates
+from burkholder.learning.fields import seconds
+from burkholder.learning.naming import is_missing
 
-WORDS = ("category", "object", "str", "string", "Categorical", "Enum", "String", "Utf8")  # types of columns that hold no numbers
 Words = list[tuple[int, np.ndarray]]  # columns of words, by the place of the column they come from; a date gives several
 NOTHING = ""  # a word of a moment that is missing: what is missing is marked once, by its trend
 
@@ -45,7 +48,7 @@ class Columns:
         for column, labels in words:
             for row, label in enumerate(labels.tolist()):
                 if label != NOTHING:
-                    extra.append((row, self.place(column, None if _absent(label) else label, learning)))
+                    extra.append((row, self.place(column, label, learning)))
         rows.data[missing] = 0.0
         found = [(row, place) for row, place in extra if place is not None]
         at = np.array(found, np.int64).reshape(-1, 2)
@@ -57,10 +60,6 @@ class Columns:
         return rows
 
 
-def _absent(label: Any) -> bool:
-    return label is None or label != label
-
-
 def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     """(X with zeros in place of its columns of words and trends in place of dates, the words); how: "from_dtype", or None to take none."""
     if how is None or not hasattr(X, "columns") or not hasattr(X, "dtypes"):
@@ -70,17 +69,19 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     words: Words = []
     kept: dict[Any, np.ndarray] = {}
     for k, name in enumerate(X.columns):
-        kind = str(X[name].dtype).partition("(")[0].partition("[")[0]
-        if kind in ("datetime64", "Datetime", "Date"):
-            kept[name] = _moments(k, X[name], kind != "Date", words)
-        elif kind in WORDS:
-            labels = np.asarray(X[name], dtype=object)
-            some = next((label for label in labels.tolist() if not _absent(label)), None)
-            if dates.is_moment(some):
-                kept[name] = _moments(k, labels, hasattr(some, "hour"), words)
-            else:
-                kept[name] = np.zeros(len(X))
-                words.append((k, labels))
+        if _numeric(X[name].dtype):
+            continue
+        labels = list(X[name])
+        some = next((label for label in labels if not is_missing(label)), None)
+        if dates.is_moment(some):
+            kept[name] = _moments(k, labels, hasattr(some, "hour"), words)
+        elif isinstance(some, (timedelta, np.timedelta64)):
+            kept[name] = np.array([np.nan if is_missing(label) else seconds(label) for label in labels])
+        elif isinstance(some, Decimal):
+            kept[name] = np.array([np.nan if is_missing(label) else float(label) for label in labels])
+        else:
+            kept[name] = np.zeros(len(X))
+            words.append((k, _spelled(labels, name)))
     if not kept:
         return X, []
     import pandas as pd
@@ -88,9 +89,26 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     return pd.DataFrame({name: kept[name] if name in kept else np.asarray(X[name], dtype=float) for name in X.columns}), words
 
 
+def _spelled(labels: list[Any], name: Any) -> np.ndarray:
+    """The labels, None for every kind of missing ones; what cannot be told from others by its value is refused."""
+    for label in labels:
+        if isinstance(label, (list, dict, set, np.ndarray)):
+            raise BadInput(f"X[{name!r}]", label, "give numbers, words, dates or categories")
+    return np.fromiter((None if is_missing(label) else label for label in labels), object, len(labels))
+
+
+def _numeric(dtype: Any) -> bool:
+    """Whether a column of pandas' or polars' holds numbers, or true and false."""
+    if hasattr(dtype, "is_numeric"):
+        return dtype.is_numeric() or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "biufc"
+
+
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
     """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
-    naive = [None if _absent(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)]
+    naive = [
+        None if is_missing(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)
+    ]
     trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
     here = ~np.isnan(trend)
     names = np.array(dates.WORDS, dtype=object)

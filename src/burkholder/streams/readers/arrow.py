@@ -11,6 +11,7 @@ import numpy as np
 
 from burkholder.errors import BadInput, MissingExtra
 from burkholder.learning import frames
+from burkholder.learning.fields import SECOND
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.tabular import TableReader
@@ -46,9 +47,15 @@ class ArrowReader(TableReader):
         self._tables: Iterator[Any] = iter(())
         try:
             schema = self._opened(path, framed)
+        except BadInput:
+            raise
         except (OSError, ValueError, self._arrow.ArrowException) as error:
             raise BadInput("path", self.name, f"it cannot be read as {self.format.capitalize()} ({error})") from None
         texts = [field.name for field in schema if self._kind(field.type) == "text"]
+        odd = next((field for field in schema if self._kind(field.type) == "odd" and field.name not in columns.get("drop", ())), None)
+        if odd is not None:
+            held = f"column {odd.name!r} holds {odd.type}: give its values columns of their own, or leave it out (--drop {odd.name})"
+            raise BadInput("path", self.name, held)
         moments = [field.name for field in schema if self._kind(field.type) == "moment"]
         if len(set(schema.names)) < len(schema.names):
             raise BadInput("path", self.name, "two columns have the same name; rename one")
@@ -58,7 +65,13 @@ class ArrowReader(TableReader):
     def _opened(self, path: Any, framed: bool) -> Any:
         """The columns; `self._tables` gives their record batches."""
         if framed:
-            table = frames.opened(path, "path").to_arrow()
+            try:
+                table = frames.opened(path, "path").to_arrow()
+            except BadInput:
+                raise
+            except (TypeError, ValueError, OSError, self._arrow.ArrowException) as error:
+                remedy = f"it cannot be read as Arrow ({error}): give every column one kind of values, and sparse ones in full"
+                raise BadInput("path", self.name, remedy) from None
             self._total, self.format = table.num_rows, "frame"
             self._tables = iter(table.to_batches(max_chunksize=self._chunk))
             return table.schema
@@ -81,8 +94,12 @@ class ArrowReader(TableReader):
         types = self._arrow.types
         if types.is_timestamp(type) or types.is_date(type):
             return "moment"
+        if types.is_dictionary(type):
+            return "text"  # categories are words
+        if types.is_nested(type) or isinstance(type, self._arrow.BaseExtensionType):
+            return "odd"
         plain = types.is_integer(type) or types.is_floating(type) or types.is_boolean(type) or types.is_decimal(type)
-        return "number" if plain or types.is_null(type) else "text"
+        return "number" if plain or types.is_null(type) or types.is_duration(type) else "text"
 
     def _batches(self) -> Iterator[Batch]:
         try:
@@ -99,6 +116,9 @@ class ArrowReader(TableReader):
     def _numbers(self, field: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if self._arrow.types.is_boolean(field.type):
             field = field.cast(self._arrow.int8())
+        elif self._arrow.types.is_duration(field.type):
+            spans = field.cast(self._arrow.duration("ns")).to_numpy(zero_copy_only=False)
+            field = self._arrow.array(spans / SECOND, from_pandas=True)
         elif self._arrow.types.is_decimal(field.type):  # by way of its digits: Arrow's own way misses the nearest float
             field = field.cast(self._arrow.string())
         try:

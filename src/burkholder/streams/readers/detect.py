@@ -76,6 +76,8 @@ def refuse(start: bytes, name: str) -> None:
     for magic, (what, remedy) in _BINARY.items():
         if start.startswith(magic) and not (zipped and what == "a zip archive"):
             raise BadInput("path", name, f"it is {what}: {remedy}")
+    if start.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise BadInput("path", name, "it is a web page or XML, perhaps an answer in place of the file: fetch it again, or export CSV")
     if _DOCUMENT.match(start.splitlines()[0] if start.strip() else b""):
         raise BadInput(
             "path", name, "it is one JSON document: write one object a line (jq -c '.[]' FILE, or pandas' to_json with lines=True)"

@@ -95,7 +95,8 @@ class JsonReader(TableReader):
             where = f"{lists[0]!r} holds a list: give its values keys of their own, or leave it out" if lists else "it holds no key"
             reason = f"this is not one JSON object of words, numbers, true, false and null ({where})"
         except (ValueError, RecursionError) as error:
-            reason = f"this is not JSON ({error})"
+            where = f"{error.msg}, behind {error.pos} characters" if isinstance(error, json.JSONDecodeError) else error
+            reason = f"this is not JSON ({where})"
         self.note(self._line, reason)
         return None
 
