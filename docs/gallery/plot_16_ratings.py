@@ -21,10 +21,14 @@ seen = table.to_numpy()[order]
 errors = np.abs(births.run(list(countries), list(years), seen).predictions - seen)
 print(f"{len(table):,} entries: wrong by {errors.mean():.2f} births, at the end by {errors[-500:].mean():.2f}")
 
+# beside it: the mean of the country so far
+sums, counts, plain = {}, {}, []
+for country, value in zip(countries, seen):
+    plain.append(abs(sums.get(country, 0.0) / max(counts.get(country, 0), 1) - value))
+    sums[country], counts[country] = sums.get(country, 0.0) + value, counts.get(country, 0) + 1
+
 figure, axes = plt.subplots(figsize=(8, 3.4))
-for country, colour in zip(("Mali", "Mexico", "Vietnam", "Greece"), ("C0", "C1", "C2", "C3")):
-    known = table[country]
-    axes.plot(known.index.astype(int), known.to_numpy(), lw=5, alpha=0.3, color=colour)
-    axes.plot(known.index.astype(int), [births.predict(country, year) for year in known.index], label=country, color=colour)
-axes.set(ylabel="births per woman", title="the table (broad) and what was learned of it")
+for name, found in (("the country's mean so far", plain), ("MatrixCompletion", errors)):
+    axes.plot(np.arange(299, len(found)), np.convolve(found, np.full(300, 1 / 300), "valid"), label=name)
+axes.set(xlabel="entries", ylabel="births a prediction is wrong by", title="the last 300 entries", ylim=(0, None))
 axes.legend(frameon=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -75,6 +76,8 @@ class ArrowReader(TableReader):
             self._total, self.format = table.num_rows, "frame"
             self._tables = iter(table.to_batches(max_chunksize=self._chunk))
             return table.schema
+        if isinstance(path, Source) and path.start().startswith(b"ARROW1"):
+            return self._indexed(self._spooled(path))
         if isinstance(path, Source):  # a stream, from a file or a pipe
             stream = self._arrow.ipc.open_stream(self._arrow.PythonFile(_Bytes(path), mode="r"))
             self._tables = iter(stream)
@@ -82,13 +85,21 @@ class ArrowReader(TableReader):
         file = self._arrow.OSFile(os.fspath(path))
         self._file = file
         if file.read(6) == b"ARROW1":
-            whole = self._arrow.ipc.open_file(file)
-            self._tables = (whole.get_batch(k) for k in range(whole.num_record_batches))
-            return whole.schema
+            return self._indexed(file)
         file.seek(0)
         stream = self._arrow.ipc.open_stream(file)
         self._tables = iter(stream)
         return stream.schema
+
+    def _indexed(self, file: Any) -> Any:
+        """A file with its index at the end."""
+        whole = self._arrow.ipc.open_file(file)
+        self._tables = (whole.get_batch(k) for k in range(whole.num_record_batches))
+        return whole.schema
+
+    def _spooled(self, source: Source) -> Any:
+        """All that a pipe gives, for what cannot be read from its beginning."""
+        return self._arrow.BufferReader(b"".join(iter(partial(_Bytes(source).read, 1 << 20), b"")))
 
     def _kind(self, type: Any) -> str:
         types = self._arrow.types
@@ -173,7 +184,7 @@ class ParquetReader(ArrowReader):
     format = "parquet"
 
     def _opened(self, path: Any, framed: bool) -> Any:
-        self._file = self._arrow.parquet.ParquetFile(path)
+        self._file = self._arrow.parquet.ParquetFile(self._spooled(path) if isinstance(path, Source) else path)
         self._total = self._file.metadata.num_rows
         self._tables = self._file.iter_batches(batch_size=self._chunk)
         return self._file.schema_arrow

@@ -63,9 +63,14 @@ def by_name(path: str | os.PathLike[str]) -> str | None:
         if not any(place.glob("*.npy")):
             raise BadInput("path", os.fspath(path), "this is a folder, and no arrays (.npy) are in it: give a file")
         return "npz"
-    if place.suffix.lower() in _PACKED:
+    if packed(path):
         place = place.with_suffix("")
     return _ENDINGS.get(place.suffix.lower())
+
+
+def packed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's name says that it is compressed."""
+    return Path(path).suffix.lower() in _PACKED
 
 
 def refuse(start: bytes, name: str) -> None:
