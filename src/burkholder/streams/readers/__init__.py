@@ -62,7 +62,7 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
     format = detect.by_name(path) if format is None else detect.check(format)
     source = None
     piped = os.fspath(path) == "-"
-    if piped or format not in ("parquet", "npz") or detect.packed(path):
+    if format not in ("parquet", "npz") or (format == "parquet" and (piped or detect.packed(path))):
         source = Source(path)
         if format in (None, "csv", "jsonl"):
             try:
@@ -74,13 +74,12 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
             format = detect.by_content(source.start())
     given = {key: option for key, option in options.items() if (option is not None and option != ()) or key == "classes"}
     kind, known = _KNOWN[format]
-    if format in ("parquet", "npz", "arrow") and source is not None:
-        whole = piped or source.total is None or bool(source.compression)
-        if format == "npz" or not whole:
-            source.close()  # a file of its own is read where it lies
-        if format == "npz" and whole:
-            raise BadInput("path", os.fspath(path), "npz is not read from a pipe or through another compression; give the file itself")
-        source = source if whole else None
+    whole = piped or (source is not None and (source.total is None or bool(source.compression)))
+    if source is not None and (format == "npz" or (format in ("parquet", "arrow") and not whole)):
+        source.close()  # a file of its own is read where it lies
+        source = None
+    if format == "npz" and whole:
+        raise BadInput("path", os.fspath(path), "npz is not read from a pipe or through another compression; give the file itself")
     for key, option in given.items():
         if key not in known:
             if source is not None:
