@@ -15,7 +15,7 @@ from burkholder.learning.fields import seconds
 from burkholder.learning.naming import is_missing
 
 Words = list[tuple[int, np.ndarray]]  # columns of words, by the place of the column they come from; a date gives several
-NOTHING = ""  # a word of a moment that is missing: what is missing is marked once, by its trend
+NOTHING: Any = object()  # a word of a moment that is missing: what is missing is marked once, by its trend
 
 
 class Columns:
@@ -31,6 +31,10 @@ class Columns:
     def place(self, column: int, label: Any, learning: bool) -> int | None:
         """Where that indicator stands; None for one not met yet, which `learning` remembers."""
         key = (column, label)
+        try:
+            hash(label)
+        except TypeError:
+            raise BadInput(f"column {column}", label, "give numbers, text or dates; what cannot be hashed is no category") from None
         if key not in self.places and learning:
             self.places[key] = self.features + len(self.places)
         return self.places.get(key)
@@ -47,7 +51,7 @@ class Columns:
             extra.append((row, self.place(column, None, learning)))
         for column, labels in words:
             for row, label in enumerate(labels.tolist()):
-                if label != NOTHING:
+                if label is not NOTHING:
                     extra.append((row, self.place(column, label, learning)))
         rows.data[missing] = 0.0
         found = [(row, place) for row, place in extra if place is not None]
@@ -67,34 +71,28 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     if how != "from_dtype":
         raise BadInput("categorical_features", how, "give 'from_dtype' or None")
     words: Words = []
-    kept: dict[Any, np.ndarray] = {}
-    for k, name in enumerate(X.columns):
-        if _numeric(X[name].dtype):
+    kept: dict[int, np.ndarray] = {}
+    columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[name] for k, name in enumerate(X.columns)]  # two may have one name
+    for k, column in enumerate(columns):
+        if _numeric(column.dtype):
             continue
-        labels = list(X[name])
+        labels = list(column)
         some = next((label for label in labels if not is_missing(label)), None)
         if dates.is_moment(some):
-            kept[name] = _moments(k, labels, hasattr(some, "hour"), words)
+            kept[k] = _moments(k, labels, hasattr(some, "hour"), words)
         elif isinstance(some, (timedelta, np.timedelta64)):
-            kept[name] = np.array([np.nan if is_missing(label) else seconds(label) for label in labels])
+            kept[k] = np.array([np.nan if is_missing(label) else seconds(label) for label in labels])
         elif isinstance(some, Decimal):
-            kept[name] = np.array([np.nan if is_missing(label) else float(label) for label in labels])
+            kept[k] = np.array([np.nan if is_missing(label) else float(label) for label in labels])
         else:
-            kept[name] = np.zeros(len(X))
-            words.append((k, _spelled(labels, name)))
+            kept[k] = np.zeros(len(X))
+            words.append((k, np.fromiter((None if is_missing(label) else label for label in labels), object, len(labels))))
     if not kept:
         return X, []
     import pandas as pd
 
-    return pd.DataFrame({name: kept[name] if name in kept else np.asarray(X[name], dtype=float) for name in X.columns}), words
-
-
-def _spelled(labels: list[Any], name: Any) -> np.ndarray:
-    """The labels, None for every kind of missing ones; what cannot be told from others by its value is refused."""
-    for label in labels:
-        if isinstance(label, (list, dict, set, np.ndarray)):
-            raise BadInput(f"X[{name!r}]", label, "give numbers, words, dates or categories")
-    return np.fromiter((None if is_missing(label) else label for label in labels), object, len(labels))
+    numbers = [kept[k] if k in kept else np.asarray(column, dtype=float) for k, column in enumerate(columns)]
+    return pd.DataFrame(np.column_stack(numbers), columns=X.columns), words
 
 
 def _numeric(dtype: Any) -> bool:
@@ -106,9 +104,8 @@ def _numeric(dtype: Any) -> bool:
 
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
     """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
-    naive = [
-        None if is_missing(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)
-    ]
+    there: list[Any] = [None if is_missing(value) else value for value in list(values)]
+    naive = [value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in there]
     trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
     here = ~np.isnan(trend)
     names = np.array(dates.WORDS, dtype=object)
