@@ -339,7 +339,7 @@ class AutoMulticlass(OnlineLearner):
         places, tally = dict(self._places), dict(self._tally)
         learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy(), self._mixing.pool.copy()
         several = self._several
-        beyond = None if several is None else several.arrays()
+        beyond = None if several is None else several.kept()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))

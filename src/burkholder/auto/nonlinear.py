@@ -31,6 +31,7 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.sums import add
 from burkholder.auto.window import lately_of
+from burkholder.learning.keeping import Kept
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log
@@ -253,7 +254,14 @@ class Nonlinear:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name."""
-        return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
+        return {name: array.copy() for name, array in self._own().items()}
+
+    def kept(self) -> Mapping[str, NDArray]:
+        """`arrays`, for `restore` alone."""
+        return Kept(self._own())
+
+    def _own(self) -> dict[str, NDArray]:
+        return {name: array for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""

@@ -17,6 +17,7 @@ from burkholder.auto.nonlinear import clear, scatter
 from burkholder.auto.room import plain
 from burkholder.auto.state import aligned, copied, padded
 from burkholder.auto.window import lately_of
+from burkholder.learning.keeping import Kept
 from burkholder.machine.compiling import uncounted
 from burkholder.machine.memory import Matrix, Vector, named, place, table
 from burkholder.machine.vectors import all8, put
@@ -203,9 +204,17 @@ class Several:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name; nodes that are there."""
-        learned = {name: array.copy() for part in (self.grove, self.looks, self.meeting) for name, array in part._asdict().items()}
+        own = self._own()
         used = int(self.grove.used.max()) * len(self.grove.used)
-        return learned | {name: learned[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        own |= {name: own[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        return {name: array.copy() for name, array in own.items()}
+
+    def kept(self) -> Mapping[str, NDArray]:
+        """All arrays, for `restore` alone."""
+        return Kept(self._own())
+
+    def _own(self) -> dict[str, NDArray]:
+        return {name: array for part in (self.grove, self.looks, self.meeting) for name, array in part._asdict().items()}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""
