@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def out(keyed: Any) -> Any:
         "rounds": keyed.rounds,
         "keys": keyed.keys,
         "tickets": keyed._tickets.issued,
-        "pending": [[id, play.round, play.row, *play.memo] for id, play in waiting.items()],
+        "pending": [[id, play.round, play.row, *copy.deepcopy(play.memo)] for id, play in waiting.items()],
         "parts": words,
     }
     if keyed.mixer is not None:
@@ -100,7 +101,7 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
     if strangers:
         raise BadInput(f"array {min(strangers)!r}", "there", "this kind of learner has no such array")
     keyed._tickets.issued = header["tickets"]
-    for id, when, key, *memo in header["pending"]:
+    for id, when, key, *memo in copy.deepcopy(header["pending"]):
         keyed._tickets.waiting[id] = Played(key, tuple(memo), when)
     return keyed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -120,7 +121,7 @@ class Lanes(OnlineLearner):
     # --- saved -------------------------------------------------------------------------------------------------
     def _plays(self) -> list[list[Any]]:
         """The plays that wait, as a header has them."""
-        return [[id, play.round, play.row, *play.memo] for id, play in self._tickets.waiting.items()]
+        return [[id, play.round, *copy.deepcopy((play.row, *play.memo))] for id, play in self._tickets.waiting.items()]
 
     def _take_plays(self, header: dict[str, Any]) -> None:
         many = len(self.lanes)
@@ -132,5 +133,5 @@ class Lanes(OnlineLearner):
             if sorted(mine) != sorted(lane._tickets.waiting):
                 raise BadInput("header 'pending'", mine, "other plays wait with the lanes")
         self._tickets.issued = header["tickets"]
-        for id, when, one, *memo in header["pending"]:
+        for id, when, one, *memo in copy.deepcopy(header["pending"]):
             self._tickets.waiting[id] = Played(one, tuple(memo), when)
