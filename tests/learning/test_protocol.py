@@ -479,7 +479,7 @@ def test_states_are_copies(kind: Kind) -> None:
     rows = kind.rows()
     learner.run(rows[:10], kind.y[:10])
     learner.play(rows[10])
-    header, arrays = told = learner.state_dict()
+    told = learner.state_dict()
     before = state(learner)
     given = copy.deepcopy(told)
     other = type(learner).from_state(*given, **kind.given)

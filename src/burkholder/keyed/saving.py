@@ -9,7 +9,7 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning.kinds import KINDS, parts_in, parts_out
-from burkholder.learning.schema import all_of, check_header, check_plays, limit, maybe, number, one_of, text, truth, whole
+from burkholder.learning.schema import all_of, answer, check_header, check_plays, limit, maybe, one_of, text, truth, whole
 from burkholder.learning.tickets import Played
 from burkholder.merged import schema
 from burkholder.merged.mixing import alike
@@ -109,12 +109,12 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
 def _check_waiting(header: dict[str, Any], learners: list[Any], help_: Any) -> None:
     """Every play waits with its key's own learner, and with the one that helps, and nothing else does."""
     lanes = 1 if help_ is None else 2
-    shown = number if help_ is not None else lambda value: True
+    shown = answer if help_ is not None else lambda value: True
     kinds = (
         _key,
         whole,
         maybe(whole),
-        lambda value: type(value) is list and len(value) == lanes and (lanes == 1 or all(map(number, value))),
+        lambda value: type(value) is list and len(value) == lanes and (lanes == 1 or all(map(answer, value))),
         shown,
     )
     check_plays(header["pending"], header["tickets"], header["max_pending"], header["rounds"], kinds)

@@ -11,7 +11,7 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner
-from burkholder.learning.schema import all_of, check_plays, number, whole
+from burkholder.learning.schema import all_of, answer, check_plays, whole
 from burkholder.learning.tickets import Played, Ticket
 from burkholder.learning.weights import checked_weight
 from burkholder.merged.mixing import Mixer
@@ -126,8 +126,8 @@ class Lanes(OnlineLearner):
     def _take_plays(self, header: dict[str, Any]) -> None:
         many = len(self.lanes)
         ids = lambda value: all_of(whole)(value) and len(value) == many  # noqa: E731
-        said = lambda value: all_of(number)(value) and len(value) == many  # noqa: E731
-        check_plays(header["pending"], header["tickets"], self.max_pending, self.rounds, (ids, said, number))
+        said = lambda value: all_of(answer)(value) and len(value) == many  # noqa: E731
+        check_plays(header["pending"], header["tickets"], self.max_pending, self.rounds, (ids, said, answer))
         for k, lane in enumerate(self.lanes):
             mine = [play[2][k] for play in header["pending"]]
             if sorted(mine) != sorted(lane._tickets.waiting):
