@@ -10,7 +10,7 @@ from burkholder.auto import sleep
 from burkholder.auto import state as slots
 from burkholder.auto.additive import COLUMNS, GRID, KNOTS, LEVELS, PAIRS, SCALE, new_cells
 from burkholder.auto.blend import blend_plan, new_blend
-from burkholder.auto.forest import CHILD, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
+from burkholder.auto.forest import CHILD, CUT, DEPTH, FEATURE, GAP, HELD, LEAD, MASS, NODES, RANGE, RING, ROUND, WIDEST
 from burkholder.auto.knots import CROSSED, SMALLEST
 from burkholder.auto.nonlinear import START
 from burkholder.auto.plan import Plan
@@ -45,7 +45,7 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
     low, high = np.full(8, -FAR), np.full(8, FAR)
     low[[MASS, CHILD, FEATURE]], high[[CHILD, FEATURE]] = 0.0, (NODES, WIDEST)
     low[[GAP, RANGE]], high[[LEAD, GAP, RANGE, MASS]] = 0.0, LARGEST
-    low[LEAD] = -LARGEST
+    low[[CUT, LEAD]], high[CUT] = -LARGEST, LARGEST  # cuts lie among a feature's values
     bottom = np.repeat([-HUGE, 0.0], 4)  # weights, then variances
     described = {name: steady(array) if name == "prior" else like(array) for name, array in fresh.items()}
     described |= {name: like(fresh[name], low=-HUGE, high=HUGE) for name in ("stack_w", "stack_p")}

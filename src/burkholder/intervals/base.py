@@ -19,6 +19,7 @@ from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
 from burkholder.intervals.around import LARGEST, around, checked
 from burkholder.intervals.conditional import Asked, Conditional, Rows
+from burkholder.learning import frames
 from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rows import Row, Table
 from burkholder.learning.rows import Rows as Memory
@@ -156,8 +157,8 @@ class Banded(OnlineLearner):
     # --- many rows -------------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Many:
         asks = self.centre.asks
-        if asks and hasattr(X, "to_dict") and hasattr(X, "columns"):
-            X = X.to_dict("records")
+        if asks and frames.is_frame(X):
+            X = frames.dicts(X)
         table = self.reading.table(X)
         if not asks:
             return Many(table, None)

@@ -43,10 +43,9 @@ _HEADER = {
 
 
 def out(keyed: Any) -> Any:
-    """The learner in words and arrays; keys that were put away are fetched for it."""
-    keyed.idle.back(keyed, list(keyed._slots.values()))
+    """The learner in words and arrays, keys that were put away among them."""
     parts = {PROTOTYPE: keyed.prototype} | ({} if keyed.help is None else {HELP: keyed.help})
-    parts |= {str(slot): keyed.shelf.learner(slot) for slot in keyed._slots.values()}
+    parts |= {str(slot): keyed.idle.learner(keyed, slot) for slot in keyed._slots.values()}
     words, arrays = parts_out(parts)
     waiting = keyed._tickets.waiting
     header = {
