@@ -228,3 +228,24 @@ def test_the_command_line_checks_both_ends(tmp_path) -> None:
         spoiled = json.loads(path.read_text()) | {"constant": "1" if end == "upper" else "100"}
         path.write_text(json.dumps(spoiled))
         assert CliRunner().invoke(app, ["check", str(path)]).exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("state", "left", "right", "least"),
+    [
+        (SQUARE, "x**2", "C*x**2", 1),  # s is used by nothing
+        (SQUARE, "x**2 - x**2", "C*x**2", 0),
+        ({"s": "s + a**2", "t": "t + a**2"}, "s", "C*t", 1),
+    ],
+)
+def test_a_coordinate_that_nothing_uses_is_no_part_of_the_statement(state, left, right, least) -> None:
+    found = sharp(Inequality(state, "general", left, right))
+    assert found.exact == least
+    assert ("s = " in found.found.statement) == ("s" in left)
+
+
+def test_a_problem_that_the_checker_refuses_is_not_found_rather_than_an_error_of_ours() -> None:
+    from burkholder.discovery import NotFound, Problem, discover
+
+    with pytest.raises(NotFound, match="used by neither"):
+        discover(Problem("idle", "dyadic", "x**2 - C*s", {"x": "e*c", "s": "c**2", "t": "c**2"}))

@@ -204,7 +204,11 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
 @register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
-    update_together(state, x.reshape((1, x.size)), np.array([yhat]), np.array([delta]))
+    row, played, slope = np.empty((1, x.size)), np.empty(1), np.empty(1)
+    for j in range(x.size):
+        row[0, j] = x[j]
+    played[0], slope[0] = yhat, delta
+    update_together(state, row, played, slope)
 
 
 @register_jitable
@@ -232,7 +236,8 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     z, wished, size = np.empty(rates), np.empty(rates), np.empty(rates)
     for j in range(experts):
         unseen, awake = 0.0, False
-        z[:], wished[:], size[:] = 0.0, 0.0, 0.0
+        for k in range(rates):
+            z[k] = wished[k] = size[k] = 0.0
         for i in range(rows):
             if math.isnan(x[i, j]):
                 continue

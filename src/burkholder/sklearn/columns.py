@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ from scipy import sparse
 
 from burkholder.errors import BadInput
 from burkholder.learning import dates
+from burkholder.learning.fields import seconds
 from burkholder.learning.naming import is_missing
 
-WORDS = ("category", "object", "str", "string", "Categorical", "Enum", "String", "Utf8")  # types of columns that hold no numbers
 Words = list[tuple[int, np.ndarray]]  # columns of words, by the place of the column they come from; a date gives several
 NOTHING: Any = object()  # a word of a moment that is missing: what is missing is marked once, by its trend
 
@@ -50,7 +52,7 @@ class Columns:
         for column, labels in words:
             for row, label in enumerate(labels.tolist()):
                 if label is not NOTHING:
-                    extra.append((row, self.place(column, None if is_missing(label) else label, learning)))
+                    extra.append((row, self.place(column, label, learning)))
         rows.data[missing] = 0.0
         found = [(row, place) for row, place in extra if place is not None]
         at = np.array(found, np.int64).reshape(-1, 2)
@@ -72,23 +74,32 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     kept: dict[int, np.ndarray] = {}
     columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[name] for k, name in enumerate(X.columns)]  # two may have one name
     for k, column in enumerate(columns):
-        kind = str(column.dtype).partition("(")[0].partition("[")[0]
-        if kind in ("datetime64", "Datetime", "Date"):
-            kept[k] = _moments(k, column, kind != "Date", words)
-        elif kind in WORDS:
-            labels = np.asarray(column, dtype=object)
-            some = next((label for label in labels.tolist() if not is_missing(label)), None)
-            if dates.is_moment(some):
-                kept[k] = _moments(k, labels, hasattr(some, "hour"), words)
-            else:
-                kept[k] = np.zeros(len(X))
-                words.append((k, labels))
+        if _numeric(column.dtype):
+            continue
+        labels = list(column)
+        some = next((label for label in labels if not is_missing(label)), None)
+        if dates.is_moment(some):
+            kept[k] = _moments(k, labels, hasattr(some, "hour"), words)
+        elif isinstance(some, (timedelta, np.timedelta64)):
+            kept[k] = np.array([np.nan if is_missing(label) else seconds(label) for label in labels])
+        elif isinstance(some, Decimal):
+            kept[k] = np.array([np.nan if is_missing(label) else float(label) for label in labels])
+        else:
+            kept[k] = np.zeros(len(X))
+            words.append((k, np.fromiter((None if is_missing(label) else label for label in labels), object, len(labels))))
     if not kept:
         return X, []
     import pandas as pd
 
     numbers = [kept[k] if k in kept else np.asarray(column, dtype=float) for k, column in enumerate(columns)]
     return pd.DataFrame(np.column_stack(numbers), columns=X.columns), words
+
+
+def _numeric(dtype: Any) -> bool:
+    """Whether a column of pandas' or polars' holds numbers, or true and false."""
+    if hasattr(dtype, "is_numeric"):
+        return dtype.is_numeric() or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "biufc"
 
 
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:

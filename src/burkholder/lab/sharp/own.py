@@ -23,6 +23,7 @@ from burkholder.discovery.program import NotFound
 from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
 from burkholder.errors import BadInput
+from burkholder.functions.base import BurkholderFunction
 from burkholder.lab.formulas import Formula
 from burkholder.lab.inequality import VARIANCE, Inequality
 from burkholder.lab.sharp.ends import above, below, shown_above, shown_below
@@ -71,6 +72,12 @@ class OwnConstant:
         if self.spline is not None:
             return SplineFunction(self.spline)
         return None if self.found is None else self.found.function
+
+    def as_function(self, **options: Any) -> BurkholderFunction:
+        """The U of the proof as the Burkholder function of a learner, where it has a prediction side: `bk.Learner(found, …)` plays it."""
+        if self.found is None:
+            raise BadInput("inequality", str(self.inequality), "only a polynomial U becomes a learner, and none was found")
+        return self.found.as_function(**options)
 
     def save(self, path: str | Path, end: str = "upper") -> Path:
         """Write the certificate of the upper or of the lower end, for `burkholder check`."""
