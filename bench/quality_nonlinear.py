@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,6 @@ NUMBERS = ("ARF 10", "KNN", "SOKNL 10", "SGBT", "AMF")
 SCRIPT = r"""
 import json, sys, time
 import numpy as np
-with np.load(sys.argv[1]) as data:
-    X, y = data["X"], data["y"]
-loss, wanted = sys.argv[2], sys.argv[3]
-n, found = len(y), {}
 
 def told(name, p, seconds):
     if loss in ("logistic", "classes"):
@@ -107,8 +104,13 @@ def river():
             model.learn_one(row, float(y[t]))
     told("AMF", p, time.process_time() - start)
 
-(river if wanted == "AMF" else capymoa)()
-print("FOUND" + json.dumps(found))
+for line in sys.stdin:
+    path, loss, wanted = json.loads(line)
+    with np.load(path) as data:
+        X, y = data["X"], data["y"]
+    n, found = len(y), {}
+    (river if wanted == "AMF" else capymoa)()
+    print("FOUND" + json.dumps(found), flush=True)
 """
 
 
@@ -126,6 +128,12 @@ def names(loss: str) -> tuple[str, ...]:
     return CLASSES if loss in ("logistic", "classes") else NUMBERS
 
 
+@cache
+def company() -> subprocess.Popen[str]:
+    """The Python of the peers: one for all of them, since Java starts slowly."""
+    return subprocess.Popen([PYTHON, "-c", SCRIPT], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
 def nonlinear_peer(X: np.ndarray, y: np.ndarray, loss: str, name: str) -> dict[str, dict[str, Any]]:
     """Mean loss, error rate and processor time of one peer by its name; nothing without a Python that has it."""
     if not PYTHON:
@@ -133,9 +141,10 @@ def nonlinear_peer(X: np.ndarray, y: np.ndarray, loss: str, name: str) -> dict[s
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "rows.npz"
         np.savez(path, X=X, y=np.where(y > 0, 1, 0) if loss == "logistic" else y)
-        done = subprocess.run([PYTHON, "-c", SCRIPT, str(path), loss, name], text=True, capture_output=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
-    if not lines or lines[0] == "FOUND{}":
-        print(done.stderr[-2000:], file=sys.stderr)
-        return {}
-    return json.loads(lines[0].removeprefix("FOUND"))
+        talk = company()
+        assert talk.stdin and talk.stdout
+        print(json.dumps([str(path), loss, name]), file=talk.stdin, flush=True)
+        told = next((line for line in talk.stdout if line.startswith("FOUND")), None)
+    if told is None:
+        raise SystemExit(f"{PYTHON} ended at {name}")
+    return json.loads(told.removeprefix("FOUND"))

@@ -77,6 +77,7 @@ _PUBLIC: dict[str, str] = {
     "forced": "lab.optimal",
     "inequality": "lab.inequalities",
     "load": "storage",
+    "matrix_equivalence": "lab.matrix_square",
     "matrix_square": "lab.matrix_square",
     "merge": "learning.merging",
     "minimum": "functions",
@@ -143,6 +144,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.keyed.learner import Keyed as Keyed
     from burkholder.lab.inequalities import inequality as inequality
     from burkholder.lab.inequality import Inequality as Inequality
+    from burkholder.lab.matrix_square import matrix_equivalence as matrix_equivalence
     from burkholder.lab.matrix_square import matrix_square as matrix_square
     from burkholder.lab.necessary import tight as tight
     from burkholder.lab.optimal import equivalence as equivalence

@@ -263,3 +263,17 @@ def test_columns_of_words_become_indicators(frame: Any) -> None:
             BurkholderRegressor(categorical_features=None).fit(X, y)
     with pytest.raises(bk.BadInput, match="categorical_features"):
         BurkholderRegressor(categorical_features="all").fit(X, y)
+
+
+def test_words_that_are_missing_or_empty_are_two_things() -> None:
+    """pandas' NA, None and NaN are one: nothing is there. An empty text is a category like any other."""
+    kind = np.arange(300) % 3
+    X = pd.DataFrame({"size": np.random.default_rng(2).normal(size=300), "word": np.array(["", "a", None], dtype=object)[kind]})
+    y = np.array([5.0, 0.0, -5.0])[kind]
+    model = BurkholderRegressor().fit(X, y)
+    assert model.score(X, y) > 0.95
+    for how in ("string", "category"):
+        coded = X.assign(word=X["word"].astype(how))
+        assert np.array_equal(BurkholderRegressor().fit(coded, y).predict(coded), model.predict(X))
+    with pytest.raises(bk.BadInput, match="column 1"):
+        model.fit(X.assign(word=[["a"]] * 300), y)

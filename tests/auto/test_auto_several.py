@@ -171,6 +171,43 @@ def test_many_rows_at_once_are_rows_one_by_one(late):
         assert learner.cumulative_loss == pytest.approx(whole.cumulative_loss)
 
 
+def late_comers():
+    """Streams in which features or classes are met for the first time again and again, past every limit there is."""
+    rng = np.random.default_rng(8)
+    dense = rng.normal(size=(170, 140))
+    y = ((dense[:, 0] > 0.0) * 2 + (dense[:, 1] > 0.0)).tolist()
+    steps = dense.copy()
+    for place in range(2, 140):
+        steps[:place, place] = 0.0
+    wide = np.zeros((120, 600))
+    wide[np.arange(120)[:, None], rng.integers(0, 600, (120, 6))] = rng.normal(size=(120, 6))
+    yield "a feature a row", steps, y
+    yield "many at once", dense[:, :100], y
+    yield "wide and sparse", wide, y[:120]
+    yield "a class a row", dense[:70, :4], list(range(70))
+    yield "classes at random", dense[:100, :4], rng.integers(0, 60, 100).tolist()
+    yield "huge", 1e140 * dense[:60, :4], y[:60]
+
+
+@pytest.mark.parametrize(("name", "X", "y"), list(late_comers()), ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_shown_is_what_is_paid_whatever_is_met_late(name, X, y):
+    """A row's loss is that of the probabilities that predict_proba gave, although learning finds room for what is new in it first."""
+    learner = AutoMulticlass()
+    run = learner.run(X, y, trace=1)
+    twin = AutoMulticlass()
+    for t, label in enumerate(y):
+        likely, before = twin.predict_proba(X[t]), twin.cumulative_loss
+        assert twin.predict(X[t]) == run.predictions[t]
+        twin.update(X[t], label)
+        paid = -math.log(likely[label]) if label in likely else math.log(len(likely) + 1.0)
+        assert twin.cumulative_loss - before == pytest.approx(paid, rel=1e-9, abs=1e-12), (name, t)
+        if t == len(y) // 2:
+            twin = AutoMulticlass.from_state(*twin.state_dict())
+    assert twin.cumulative_loss == learner.cumulative_loss
+    each = np.array([list(learner.predict_proba(x).values()) for x in X])
+    assert np.array_equal(learner.probabilities(X), each)
+
+
 def test_predicting_changes_nothing_and_a_run_that_fails_changes_nothing():
     X, y = corners(200)
     learner = AutoMulticlass(range(4))

@@ -11,7 +11,7 @@ import pytest
 
 from auto_streams import CLASSES, LOSSES, each_loss
 from burkholder import losses
-from burkholder.auto import Auto, sleep
+from burkholder.auto import Auto, AutoMulticlass, sleep
 from burkholder.auto.additive import LANES
 from burkholder.auto.blend import LINEAR_SHARE, STACK_SHARE, based, blend_names
 from burkholder.auto.certificate import lane_costs
@@ -223,6 +223,20 @@ def test_trees_begin_after_the_first_rounds_and_not_on_wide_rows():
     narrow.update(X[START - 1, :WIDEST], y[START - 1])
     assert narrow._nonlinear is not None
     assert Auto("hinge").run(X[:, :3], y).learner._nonlinear is None
+
+
+@pytest.mark.parametrize("X", [np.zeros((200, 3)), np.zeros((200, 0))], ids=["zeros", "no columns"])
+def test_empty_rows_have_nothing_to_cut(X):
+    """No feature was ever seen: trees stay roots, and what is saved is read again."""
+    y = np.arange(200) % 3
+    for learner, labels in ((Auto("squared"), y.astype(float)), (Auto(), np.sign(y - 0.5)), (AutoMulticlass(), y.tolist())):
+        learner.run(X, labels)
+        header, arrays = learner.state_dict()
+        assert (arrays["beyond_used"] == 1.0).all()
+        twin = type(learner).from_state(header, arrays)
+        twin.update(X[0], labels[0])
+        learner.update(X[0], labels[0])
+        assert twin.predict(X[0]) == learner.predict(X[0]) and twin.cumulative_loss == learner.cumulative_loss
 
 
 def test_features_beyond_the_widest_retire_the_trees_and_every_promise_stays():

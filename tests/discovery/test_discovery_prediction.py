@@ -147,3 +147,25 @@ def test_options_and_dimensions_are_checked(found: dict[str, Found]) -> None:
     assert other.exact == 162
     with pytest.raises(BadInput, match="prediction side"):
         other.as_function()
+
+
+def test_from_u_to_learner_to_certificate_in_one_call():
+    """A find, or the answer to an inequality, handed to `Learner` as it is: the promise it prints holds on the stream."""
+    import burkholder as bk
+
+    found = bk.discover("square-function", p=4, martingale="general")
+    mine = bk.sharp(bk.Inequality({"x": "x + a", "s": "s + a**2"}, "general", "x**4", "C*s**2"))
+    rng = np.random.default_rng(3)
+    for source in (found, mine):
+        learner = bk.Learner(source, radius=2.0, loss="absolute", bound=1.0)
+        for _ in range(100):
+            x = rng.normal(size=2)
+            learner.update(x, float(np.clip(x @ [0.5, -0.2], -1, 1)))
+        certificate = learner.certificate()
+        assert "promised regret" in str(certificate) and "corrected regret" in str(certificate)
+        w = np.array([0.5, -0.2])
+        assert certificate.realised(w) <= certificate.corrected(w) <= certificate.bound(w)
+    with pytest.raises(bk.BadInput, match="no prediction side"):
+        bk.Learner(bk.discover("square-function", p=4), loss="absolute", bound=1.0)
+    with pytest.raises(bk.BadInput):
+        bk.Learner(object(), loss="absolute", bound=1.0)

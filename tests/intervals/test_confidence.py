@@ -214,10 +214,19 @@ def test_bad_values_change_nothing() -> None:
     assert before == (confidence.state.tobytes(), betting.logs.tobytes()) and vector.rounds == 0
     for make in (
         lambda: bk.Confidence(1, 1), lambda: bk.Confidence(alpha=0), lambda: bk.Betting(grid=1), lambda: bk.VectorConfidence(0.0, 2),
-        lambda: bk.VectorConfidence(1.0, 2, "coordinates"),
+        lambda: bk.VectorConfidence(1.0, 2, "coordinates"), lambda: bk.Confidence(streams=(2,) * 5),
     ):  # fmt: skip
         with pytest.raises(BadInput):
             make()
+
+
+@pytest.mark.parametrize("streams", [(), 3, (0, 2), (2, 1, 2, 1)])
+def test_what_saw_nothing_can_be_drawn_and_saved(streams) -> None:
+    confidence = bk.Confidence(streams=streams)
+    assert len(confidence.run(np.zeros((0, *confidence.state.shape[1:]))).plot().axes) == 1
+    assert len(bk.compare([], []).plot().axes) == 1
+    again = unpack(pack(confidence))
+    assert np.array_equal(again.interval(), confidence.interval())
 
 
 @pytest.mark.parametrize("geometry", ["l2", "l4"])

@@ -6,13 +6,19 @@ import copy
 import json
 import math
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, SGDRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 import burkholder as bk
@@ -82,6 +88,8 @@ def test_compare_says_which(table: Path, tmp_path: Path) -> None:
     assert told["low"] == pytest.approx(direct.interval[0], rel=1e-6)
     assert "model is better" in said("compare", table, "--a", "other", "--b", "model", "--target", "load")
     assert "Difference" in page.read_text()
+    with pytest.raises(BadInput, match="another"):
+        said("compare", table, "--a", "model", "--b", "model", "--target", "load")
     assert "largest seen" in said("compare", table, "--a", "other", "--b", "model", "--target", "load", "--loss", "squared")
 
 
@@ -113,7 +121,7 @@ def test_around_models_of_every_kind() -> None:
         bk.Intervals(0.8, model=lambda x: math.inf).predict(X[0])
 
 
-@pytest.mark.parametrize("nothing", [None, math.nan, np.float32("nan")])
+@pytest.mark.parametrize("nothing", [None, math.nan, np.float32("nan"), pd.NA, np.array([math.nan])], ids=str)
 def test_where_a_model_has_no_answer_the_last_label_stands_in(nothing: Any) -> None:
     def model(x: Any) -> Any:
         return nothing if x[1] > 4.0 else 2.0 * x[0]
@@ -126,6 +134,42 @@ def test_where_a_model_has_no_answer_the_last_label_stands_in(nothing: Any) -> N
     for t in range(80):
         assert loop.predict(X[t]) == (run.low[t], run.high[t])
         loop.update(X[t], Y[t])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("words", [False, True])
+def test_a_model_fitted_on_a_frame_is_asked_by_its_names(library: str, words: bool) -> None:
+    frame = pd.DataFrame(X[:80], columns=["zeta", "alpha"])  # not in the order of their names
+    model = LinearRegression()
+    if words:
+        frame["city"] = ["Rome", "Oslo"] * 40
+        model = make_pipeline(make_column_transformer((OneHotEncoder(), ["city"]), remainder="passthrough"), model)
+    model.fit(frame, Y[:80])
+    given = frame if library == "pandas" else pl.DataFrame(frame.to_dict("list"))
+    expected = model.predict(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = bk.Intervals(0.8, model=model).run(given, Y[:80])
+        mixed = bk.ModelExperts({"fitted": lambda x: model.predict(pd.DataFrame([x]))}).run(given, Y[:80])
+    np.testing.assert_allclose(run.details["centre"], expected, rtol=1e-12)
+    np.testing.assert_allclose(mixed.details["forecasts"][:, 0], expected, rtol=1e-12)
+    rows = frame.to_dict("records")
+    assert bk.Intervals(0.8, model=model).point(rows[3]) == pytest.approx(expected[3], rel=1e-12)
+    if not words:
+        assert bk.Intervals(0.8, model=model).point(X[3]) == pytest.approx(expected[3], rel=1e-12)
+        trained = SGDRegressor(random_state=0).partial_fit(frame, Y[:80])
+        experts = bk.ModelExperts({"sgd": trained})
+        assert experts.forecasts(rows[3])["sgd"] == pytest.approx(trained.predict(frame)[3], rel=1e-12)
+    with pytest.raises(BadInput, match="alpha"):
+        bk.Intervals(0.8, model=model).point({"zeta": 1.0, "city": "Rome"})
+
+
+@pytest.mark.parametrize("answer", [np.array([1.5]), [1.5], pd.Series([1.5]), np.array([[1.5]]), np.float32(1.5), 1.5])
+def test_a_model_may_answer_with_a_list_of_one(answer: Any) -> None:
+    assert bk.Intervals(0.8, model=lambda x: answer).point(X[0]) == 1.5
+    assert bk.ModelExperts([lambda x: answer]).forecasts(X[0]) == {"<lambda>": 1.5}
+    with pytest.raises(BadInput, match="model"):
+        bk.Intervals(0.8, model=lambda x: np.array([1.5, 1.5])).point(X[0])
 
 
 def test_a_model_that_fails_in_the_middle_leaves_nothing_behind() -> None:

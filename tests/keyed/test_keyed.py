@@ -12,6 +12,7 @@ import pytest
 
 import burkholder as bk
 from burkholder.errors import BadInput
+from burkholder.storage import BadFile, pack, unpack
 
 KEYS = ("north", "south", 7)
 
@@ -67,6 +68,45 @@ def test_keys_put_away_come_back_with_the_same_bits(make: Any, pooled: bool, tmp
     assert seen > 0
     for key in KEYS:
         assert bits(here.learner(key)) == bits(away.learner(key))
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_keys_put_away_are_told_of_saved_and_copied_where_they_lie(pooled: bool, tmp_path: Path) -> None:
+    keys, X, y = stream(120)
+    keys[60:] = ["north"] * 60
+    here, away = bk.Keyed(MAKERS["adagrad"](), pooled=pooled), bk.Keyed(MAKERS["adagrad"](), pooled=pooled, idle=20, store=tmp_path)
+    for row, label in zip(zip(keys, X), y):
+        here.update(row, label)
+        away.update(row, label)
+    lying = dict(away.idle.away)
+    assert len(lying) > 1 and repr(away) == repr(here) and away.cumulative_loss == here.cumulative_loss
+    assert away.certificate().to_dict() == here.certificate().to_dict()
+    again = unpack(pack(away))
+    assert away.idle.away == lying  # looking brings nothing back
+    for key in KEYS:
+        assert bits(again.learner(key)) == bits(here.learner(key)) == bits(away.learner(key))
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_folder_that_cannot_be_written_stops_a_round_before_it_begins(pooled: bool, tmp_path: Path) -> None:
+    place = tmp_path / "a file"
+    place.write_text("in the way")
+    keyed = bk.Keyed(MAKERS["adagrad"](), pooled=pooled, idle=5, store=place)
+    ticket, refused = keyed.play(("z", [0.5])), 0
+    for t in range(20):
+        before = pack(keyed)
+        try:
+            keyed.learn_many([[1.0], [0.5]], [1.0, 0.0], keys=[f"k{t}", "a"])
+        except BadFile:
+            refused += 1
+            assert pack(keyed) == before
+            with pytest.raises(BadFile):
+                keyed.reveal(ticket.id, 1.0)
+            assert pack(keyed) == before and keyed.pending == 1
+    assert refused > 10
+    place.unlink()  # and then it goes on
+    keyed.reveal(ticket.id, 1.0)
+    assert keyed.idle.away and keyed.pending == 0
 
 
 def test_help_costs_no_more_than_is_told_and_the_sum_is_true() -> None:

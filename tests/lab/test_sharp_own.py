@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from burkholder import Inequality, sharp
-from burkholder.checker import verify
+from burkholder.checker import Rejected, verify
 from burkholder.errors import BadInput
 from burkholder.lab.sharp import problems
 from burkholder.refuter import refuted
@@ -51,18 +51,30 @@ def test_the_answer_is_a_file_the_checker_reads(tmp_path) -> None:
     assert "s**2" in verify(data) and "any law with mean 0" in verify(data)
 
 
-@pytest.mark.parametrize(
-    ("moves", "left", "right", "least"),
-    [
-        ("rademacher", "abs(x)", "C*sqrt(s)", 1.3069297),
-        ("rademacher", "abs(x)**3", "C*s**1.5", 3**1.5),
-        ("general", "abs(x)", "C*sqrt(s)", 2.0),
-    ],
-)
-def test_without_polynomials_there_is_an_estimate_and_no_claim(moves, left, right, least) -> None:
-    found = sharp(Inequality(SQUARE, moves, left, right))
+def test_a_transform_of_any_power_has_an_upper_end_and_a_file(tmp_path) -> None:
+    found = sharp(Inequality(PAIR, "transform", "abs(y)**2.5", "C*abs(x)**2.5"))
+    assert 1.5**2.5 < found.upper < 1.5**2.5 * 1.011 and abs(found.estimate / 1.5**2.5 - 1) < 2e-3
+    assert found.function(0.0, 0.0) == 0 and found.function(1.0, 1.0) <= 0 and found.function(0.1, 2.0) >= 2.0**2.5 - found.upper * 0.1**2.5
+    path = found.save(tmp_path / "upper.json")
+    with pytest.raises(Rejected):
+        verify(json.loads(path.read_text()))  # another file verifies these
+    assert "interval arithmetic" in check(path) and str(found.exact) in check(path) and "interval" in str(found)
+
+
+def check(path) -> str:
+    from typer.testing import CliRunner
+
+    from burkholder.cli.app import app
+
+    answer = CliRunner().invoke(app, ["check", str(path)])
+    assert answer.exit_code == 0
+    return answer.stdout
+
+
+@pytest.mark.parametrize(("left", "right"), [("abs(x)**1.25", "C*s**0.625"), ("x**2*abs(x)/x**3", "C*x**4"), ("abs(x)", "C*s")])
+def test_without_a_program_and_a_polynomial_nothing_is_claimed(left, right) -> None:
+    found = sharp(Inequality(SQUARE, "general", left, right))
     assert not found.proved and found.upper is None and found.exact is None and "no upper end is proved" in found.why
-    assert abs(found.estimate / least - 1) < 2e-3
     with pytest.raises(BadInput, match="no certificate"):
         found.save("nowhere.json")
 
@@ -216,3 +228,24 @@ def test_the_command_line_checks_both_ends(tmp_path) -> None:
         spoiled = json.loads(path.read_text()) | {"constant": "1" if end == "upper" else "100"}
         path.write_text(json.dumps(spoiled))
         assert CliRunner().invoke(app, ["check", str(path)]).exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("state", "left", "right", "least"),
+    [
+        (SQUARE, "x**2", "C*x**2", 1),  # s is used by nothing
+        (SQUARE, "x**2 - x**2", "C*x**2", 0),
+        ({"s": "s + a**2", "t": "t + a**2"}, "s", "C*t", 1),
+    ],
+)
+def test_a_coordinate_that_nothing_uses_is_no_part_of_the_statement(state, left, right, least) -> None:
+    found = sharp(Inequality(state, "general", left, right))
+    assert found.exact == least
+    assert ("s = " in found.found.statement) == ("s" in left)
+
+
+def test_a_problem_that_the_checker_refuses_is_not_found_rather_than_an_error_of_ours() -> None:
+    from burkholder.discovery import NotFound, Problem, discover
+
+    with pytest.raises(NotFound, match="used by neither"):
+        discover(Problem("idle", "dyadic", "x**2 - C*s", {"x": "e*c", "s": "c**2", "t": "c**2"}))

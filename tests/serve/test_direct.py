@@ -164,3 +164,34 @@ def test_only_so_many_connections_are_open_at_once(port):
     for way in ways:
         way.close()
     assert said(port, request("/predict", b'{"x": [1.0, 2.0]}', JSON))[0][0] == 200
+
+
+@pytest.mark.parametrize("path", ["/predict", "/models/default/predict"])
+def test_who_has_said_everything_still_gets_the_answers(port, path):
+    one = request(path, b'{"x": [1.0, 2.0]}', JSON)
+    for count in (1, 3):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+            way.sendall(one * count)
+            way.shutdown(socket.SHUT_WR)
+            found = way.makefile("rb").read()  # and then the connection is closed
+        assert found.count(b"HTTP/1.1 200 OK") == count
+
+
+def test_who_stops_in_the_middle_is_left(port):
+    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON)
+    for cut in (0, 30, len(one) - 3):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as way:
+            way.sendall(one[:cut])
+            way.shutdown(socket.SHUT_WR)
+            assert way.makefile("rb").read() == b""
+
+
+def test_an_offer_of_another_protocol_is_passed_over(port):
+    offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA")
+    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON, *offer)
+    assert [status for status, _, _ in said(port, one, one, answers=2)] == [200, 200]
+
+
+def test_the_word_bearer_may_be_written_in_any_way(port):
+    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON)
+    assert [said(port, one.replace(b"Bearer", word))[0][0] for word in (b"bearer", b"BEARER", b"Basic")] == [200, 200, 401]

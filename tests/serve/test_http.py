@@ -481,6 +481,8 @@ def test_the_description_knows_every_path(tmp_path):
         for operation in operations.values():
             assert {"408", "431", "500"} <= operation["responses"].keys()
             assert all(response["description"] and response["content"] for response in operation["responses"].values())
+    several = [found for found in re.findall(r'"oneOf": (\[[^]]*\])', text) if "Problem" in found and "array" not in found]
+    assert not several  # a problem has all that an answer must have: it may look like both
 
 
 def test_the_page_loads_nothing_from_elsewhere():

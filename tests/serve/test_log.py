@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import tempfile
 import time
@@ -17,7 +18,7 @@ import burkholder as bk
 from burkholder.errors import BurkholderError
 from burkholder.serve.journal import recovered
 from burkholder.serve.server import Running, Settings
-from burkholder.serve.store import Store, StoreFailed
+from burkholder.serve.store import Store, StoreFailed, connection
 from serving import LEARNERS, Logged, asked, created
 
 QUICK = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk that need not be waited for
@@ -162,6 +163,41 @@ def test_a_store_belongs_to_one_process_and_to_the_user_alone(tmp_path):
     assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "s").iterdir())
     store.close()
     Store(tmp_path / "s").close()
+
+
+def test_a_store_can_be_opened_and_read_where_nothing_can_be_written(tmp_path):
+    logged = Logged(tmp_path)
+    logged.group(created(LEARNERS["l2"]()), asked("learn", [{"x": [1.0, 2.0], "y": 1}]))
+    logged.store.close()
+
+    def only_read(path):
+        way = connection(path)
+        way.execute("PRAGMA query_only = ON")
+        return way
+
+    store = Store(tmp_path, only_read)
+    assert recovered(store).models["default"].learner.rounds == 1
+    with pytest.raises(StoreFailed):
+        store.append(9, b"no")
+    store.close()
+
+
+def test_the_write_ahead_file_stays_short_where_every_life_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("burkholder.serve.store.MOVE", 100_000)
+    sizes = []
+    for life in range(12):
+        store = Store(tmp_path / str(life))
+        store.append(2 * life + 1, bytes(60_000))
+        if store._mover is not None:
+            store._mover.join()
+        store.append(2 * life + 2, b"more")
+        shutil.copytree(tmp_path / str(life), tmp_path / str(life + 1))  # as a kill leaves it
+        store.close()
+        sizes.append((tmp_path / str(life + 1) / "store.sqlite-wal").stat().st_size)
+    store = Store(tmp_path / "12")
+    assert [seq for seq, _ in store.log()] == list(range(1, 25))
+    assert max(sizes) < 300_000 and sizes[-1] == sizes[-2]
+    store.close()
 
 
 DAMAGES = {

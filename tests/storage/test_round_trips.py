@@ -155,3 +155,12 @@ def test_a_play_of_another_kind_of_row_is_refused_when_its_label_comes() -> None
             with pytest.raises(bk.BadInput, match=r"one kind of features|takes 2 features"):
                 twin.reveal(id, 1.0)
             assert storage.pack(twin) == before
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udfffb", "\x00", "𝄞", "\u2028"])
+def test_names_that_are_no_text_are_kept_as_they_are(name: str) -> None:
+    learner, keyed = bk.Auto("absolute", effort="light"), bk.Keyed(bk.Learner("adagrad", loss="absolute"), key="k")
+    learner.update({name: 1.0}, 1.0)
+    keyed.update({"k": name, name: 1.0}, 1.0)
+    assert storage.unpack(storage.pack(learner)).predict({name: 1.0}) == learner.predict({name: 1.0}) != 0.0
+    assert storage.unpack(storage.pack(keyed)).keys == [name]

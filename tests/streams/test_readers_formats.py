@@ -267,7 +267,7 @@ def test_not_an_archive(tmp_path):
         ("data.csv", {"format": "libsv"}, "did you mean 'libsvm'"),
         ("data.svm", {"target": "y"}, "says nothing about a libsvm file"),
         ("data.csv", {"block": 3, "target": "y"}, "block"),
-        ("-", {"format": "parquet"}, "not read from a pipe"),
+        ("-", {"format": "npz"}, "not read from a pipe"),
         ("dat.csv", {}, r"Did you mean '.*data\.csv'"),
     ],
 )

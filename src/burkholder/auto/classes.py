@@ -148,7 +148,7 @@ def run_classes(plans, mixings, states, works, known, indptr, indices, values, l
                     put(state.lanes, slot, 8, load8(state.v0, 0))
             margins[c] = math.log(kernel.play(plan, state, work_of(works, c), m))
         rounds = first.scalars[ROUNDS]
-        count = softmax.gather(plan, mixing.soft, scratch, m, after, rounds, mixing.place, mixing.row)
+        count = softmax.gather(plan, mixing.soft, scratch, m, before, after, rounds, mixing.place, mixing.row)
         softmax.score(mixing.soft, scratch, m, known, ways, mixing.place, mixing.row, count)
         every_way(mixing, known)
         likeliest = bayes.mix(PRIOR, lost, mixing.shares, ways, known)

@@ -303,6 +303,8 @@ def hold(plan, forest, walk, k, based, now):
 def split(plan, forest, walk, k, leaf, based):
     """Try random cuts of a leaf, and make the best one; whether there was any."""
     nodes, held, ring = forest.nodes, forest.held, forest.ring
+    if forest.seen[0] == 0.0:  # only empty rows: there is nothing to cut
+        return False
     total, mass = 0.0, 0.0
     for i in range(HELD):
         row = int(held[leaf, i + 1]) & (ring.shape[0] - 1)

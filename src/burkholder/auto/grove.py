@@ -274,6 +274,8 @@ def gain(grove, walk, column, cut):
 def split(grove, walk, k, leaf):
     """Try random cuts of a leaf, and make the best one; whether there was any."""
     nodes, held, ring = grove.nodes, grove.held, grove.ring
+    if grove.seen[0] == 0.0:  # only empty rows: there is nothing to cut
+        return False
     best, where, cut = lay_out(grove, walk, k, leaf), 0, 0.0
     for _ in range(CANDIDATES):
         column = ROUND + 1 + int(draw(grove) * grove.seen[0])

@@ -39,6 +39,7 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.targets import TINY, Targets
 from burkholder.errors import BadInput
+from burkholder.learning.keeping import Kept
 from burkholder.learning.protocol import Stretch
 from burkholder.learning.tickets import MAX_PENDING
 from burkholder.learning.weights import checked_weight
@@ -347,13 +348,13 @@ class Auto(LateRounds):
 
     def _undo(self) -> Callable[[], None]:
         """Arrays and names as they are; plays and settings are not touched by a run."""
-        arrays = [array.copy() for array in self.state]
+        arrays = Kept(self.state._asdict())
         names, late = self.reading.mark(), (self._unit_known, self._late, self._late_size)
         beyond = self._nonlinear
-        learned = None if beyond is None else beyond.arrays()
+        learned = None if beyond is None else beyond.kept()
 
         def back() -> None:
-            self.state = State(*(copied(array) for array in arrays))
+            self.state = State(**{name: copied(array) for name, array in arrays.items()})
             self.reading.back_to(names)
             self._unit_known, self._late, self._late_size = late
             self._nonlinear = beyond

@@ -149,12 +149,12 @@ class AutoMulticlass(OnlineLearner):
         indices, values, _ = self.reading.places(row)
         if not self._places:
             return {}
-        return dict(zip(self._places, self._chances((np.array([0, len(indices)]), indices, values))[0].tolist()))
+        return dict(zip(self._places, self._chances((np.array([0, len(indices)]), indices, values), self.rounds)[0].tolist()))
 
-    def _chances(self, rows: Any) -> NDArray[np.float64]:
-        """A row of probabilities for each of some sparse rows; nothing is learned."""
+    def _chances(self, rows: Any, done: int) -> NDArray[np.float64]:
+        """A row of probabilities for each of some sparse rows, after so many rounds; nothing is learned."""
         linear = loops.predict_classes(self._tables(), len(self._places), rows)
-        return linear if self._several is None else self._several.predict(self._many.slot_of, rows, self.rounds, linear)
+        return linear if self._several is None else self._several.predict(self._many.slot_of, rows, done, linear)
 
     def _read(self, x: Any) -> Any:
         return self.reading.read(x)
@@ -220,7 +220,7 @@ class AutoMulticlass(OnlineLearner):
             table = self.reading.compressed(indptr, indices, values)
             if not self._places:
                 return np.zeros((table.rows, 0))
-            return self._chances((table.indptr, table.indices, table.values))
+            return self._chances((table.indptr, table.indices, table.values), self.rounds)
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
         """A row of probabilities, in the order of `classes`, for every row of X. Changes nothing."""
@@ -228,12 +228,12 @@ class AutoMulticlass(OnlineLearner):
             table = self._table(X)
             if not self._places:
                 return np.zeros((table.rows, 0))
-            return self._chances((table.indptr, table.indices, table.values))
+            return self._chances((table.indptr, table.indices, table.values), self.rounds)
 
     def _predict_many(self, table: Any) -> list[Any]:
         if not self._places:
             return [None] * table.rows
-        likely = self._chances((table.indptr, table.indices, table.values))
+        likely = self._chances((table.indptr, table.indices, table.values), self.rounds)
         named = self.classes
         return [named[place] for place in likely.argmax(axis=1).tolist()]
 
@@ -246,15 +246,14 @@ class AutoMulticlass(OnlineLearner):
         predicted: list[Any] = []
         paid, start = np.empty(len(labels)), 0
         while start < len(labels):
-            known, stop = len(self._places), start + 1
+            known, stop, done = len(self._places), start + 1, self.rounds + start
             fresh = labels[start] not in self._places
             if fresh:
-                likely = self._chances((indptr[start : start + 2], ids, values))[0] if known else []
+                likely = self._chances((indptr[start : start + 2], ids, values), done)[0] if known else []
                 predicted.append(self.classes[int(np.argmax(likely))] if known else None)
                 if said is not None:
                     said.append(likely)
                 self._add(labels[start])
-            done = self.rounds + start
             end = START - done + start if done < START else len(labels)  # what follows the linear lanes begins there
             while not fresh and stop < min(end, len(labels)) and labels[stop] in self._places:
                 stop += 1
@@ -340,7 +339,7 @@ class AutoMulticlass(OnlineLearner):
         places, tally = dict(self._places), dict(self._tally)
         learned = self._mixing.blend.copy(), self._mixing.lost.copy(), self._mixing.soft.copy(), self._mixing.pool.copy()
         several = self._several
-        beyond = None if several is None else several.arrays()
+        beyond = None if several is None else several.kept()
 
         def back() -> None:
             self._many = State(*(copied(array) for array in arrays))
@@ -413,11 +412,13 @@ def _checked_class(y: Any, argument: str = "y") -> Any:
     label = y.item() if isinstance(y, np.generic) else y
     if is_missing(label):
         raise BadInput(argument, y, "a missing value is not a class; drop the row or name the class")
-    try:
-        hash(label)
-    except TypeError:
-        raise BadInput(argument, y, "a class must be hashable: text, a number, a tuple") from None
+    if not _storable(label):
+        raise BadInput(argument, y, "a class is text, a number, or a tuple of them: what can be saved")
     return label
+
+
+def _storable(label: Any) -> bool:
+    return all(map(_storable, label)) if type(label) is tuple else isinstance(label, (str, bool, int, float))
 
 
 def _checked_importance(weight: Any) -> float:

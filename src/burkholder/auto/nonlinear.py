@@ -31,6 +31,7 @@ from burkholder.auto.state import (
 )
 from burkholder.auto.sums import add
 from burkholder.auto.window import lately_of
+from burkholder.learning.keeping import Kept
 from burkholder.losses import value
 from burkholder.machine.compiling import inlined, uncounted
 from burkholder.machine.elementary import log
@@ -46,11 +47,11 @@ cells_of, sheet_of = named(Cells), named(Sheet)
 
 
 @inlined
-def scatter(forest, blend, walk, slot_of, indices, values, start, stop, learning):
-    """The row as a vector over the slots, repeated features added up. Features beyond the widest retire the trees, after this round.
+def scatter(walk, slot_of, indices, values, start, stop):
+    """The row as a vector over the slots, repeated features added up; its highest slot, and whether a feature lies beyond the widest.
 
     A 0 is passed over, as by `features.gather`: in many rows at once its feature may have got a slot from a later row."""
-    wide = False
+    top, wide = 0, False
     for j in range(start, stop):
         if abs(values[j]) < features.TINY:
             continue
@@ -60,9 +61,8 @@ def scatter(forest, blend, walk, slot_of, indices, values, start, stop, learning
             wide = True
         elif slot > 0:
             walk.x[slot] += values[j]
-            if learning:
-                forest.seen[0] = max(forest.seen[0], float(slot))
-    return wide
+            top = max(top, slot)
+    return top, wide
 
 
 @inlined
@@ -157,9 +157,9 @@ def run_rows(
     slot_of, ids, numbers = place(slots), place(indices), place(values)
     for t in range(yhat.shape[0]):
         start, stop, base = indptr[t], indptr[t + 1], linear[t] / unit
-        quiet, p, wide = sleep.asleep(blend), base, False
+        quiet, p, top, wide = sleep.asleep(blend), base, 0, False
         if not quiet:
-            wide = scatter(forest, blend, walk, slot_of, ids, numbers, start, stop, learning)
+            top, wide = scatter(walk, slot_of, ids, numbers, start, stop)
             p = play(plan, forest, walk, cells, sheet, blend, desk, base)
         yhat[t] = p * unit
         if learning:
@@ -172,8 +172,9 @@ def run_rows(
                 for k in range(plan.lanes):
                     add(blend.lane_loss, k, blend.lane_rest, k, alone)
             else:
+                forest.seen[0] = max(forest.seen[0], float(top))  # only now: what is new in a row has no part in what is played
                 learn(plan, loss, forest, walk, cells, sheet, blend, desk, base, p, label, weight[t])
-            if wide:
+            if wide:  # the trees retire, after this round
                 blend.watch[sleep.RETIRED] = 1.0
             sleep.note(blend, alone, losses[t])
             if plan.kinds[0] != LOGISTIC:
@@ -253,7 +254,14 @@ class Nonlinear:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name."""
-        return {name: array.copy() for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
+        return {name: array.copy() for name, array in self._own().items()}
+
+    def kept(self) -> Mapping[str, NDArray]:
+        """`arrays`, for `restore` alone."""
+        return Kept(self._own())
+
+    def _own(self) -> dict[str, NDArray]:
+        return {name: array for part in (self.forest, self.cells, self.blend) for name, array in part._asdict().items()}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""

@@ -17,6 +17,7 @@ from burkholder.auto.nonlinear import clear, scatter
 from burkholder.auto.room import plain
 from burkholder.auto.state import aligned, copied, padded
 from burkholder.auto.window import lately_of
+from burkholder.learning.keeping import Kept
 from burkholder.machine.compiling import uncounted
 from burkholder.machine.memory import Matrix, Vector, named, place, table
 from burkholder.machine.vectors import all8, put
@@ -80,7 +81,8 @@ def run_several(
     looks, view = looks_of(looking, 0), view_of(views, 0)
     slot_of, ids, numbers, ways, lost = place(slots), place(indices), place(values), desk.ways, meeting.lost
     for t in range(base.shape[0]):
-        start, stop, now, wide = indptr[t], indptr[t + 1], rounds + float(t), False
+        start, stop, top, wide = indptr[t], indptr[t + 1], 0, False
+        now, few = rounds + (float(t) if learning else 0.0), False
         quiet = meeting.retired[0] == 1.0
         for c in range(known):
             walk.base[0, c + 1], walk.base[1, c + 1], ways[LINEAR, c + 1] = base[t, c], 1.0 / float(known), base[t, c]
@@ -90,7 +92,7 @@ def run_several(
                 for c in range(1, known + 1):
                     ways[way, c] = ways[LINEAR, c]
         else:
-            wide = scatter(trees, meeting, walk, slot_of, ids, numbers, start, stop, learning)
+            top, wide = scatter(walk, slot_of, ids, numbers, start, stop)
             for c in range(0, ways.shape[1], 8):
                 put(ways, ALONE, c, all8(0.0))
                 put(ways, BASED, c, all8(0.0))
@@ -117,12 +119,13 @@ def run_several(
             if not fresh:
                 bayes.charge(lost, ways, label[t], weight[t])
             if not quiet:
+                trees.seen[0] = max(trees.seen[0], float(top))  # only now: what is new in a row has no part in what is played
                 if not fresh:
                     if few:
                         discriminants.temper(looks, view, known, ways, LOOKS, label[t], weight[t])
                     pooling.learn(meeting.pool, desk.logs, ways, desk.newton, known, label[t], weight[t])
-                if few:
-                    discriminants.learn(looks, view, walk.x, seen, label[t], weight[t])
+                if few and int(trees.seen[0]) <= discriminants.MOST:
+                    discriminants.learn(looks, view, walk.x, int(trees.seen[0]), label[t], weight[t])
                 grove.remember(trees, walk, label[t], weight[t], now)
                 for k in range(trees.used.shape[0]):
                     grove.learn(trees, walk, k, label[t], weight[t], fresh)
@@ -201,9 +204,17 @@ class Several:
     # --- saved and copied ------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, NDArray]:
         """Everything that was learned, by name; nodes that are there."""
-        learned = {name: array.copy() for part in (self.grove, self.looks, self.meeting) for name, array in part._asdict().items()}
+        own = self._own()
         used = int(self.grove.used.max()) * len(self.grove.used)
-        return learned | {name: learned[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        own |= {name: own[name][:used] for name in ("nodes", "found", "hoped", "held")}
+        return {name: array.copy() for name, array in own.items()}
+
+    def kept(self) -> Mapping[str, NDArray]:
+        """All arrays, for `restore` alone."""
+        return Kept(self._own())
+
+    def _own(self) -> dict[str, NDArray]:
+        return {name: array for part in (self.grove, self.looks, self.meeting) for name, array in part._asdict().items()}
 
     def restore(self, arrays: Mapping[str, NDArray]) -> None:
         """Back to what `arrays` gave."""

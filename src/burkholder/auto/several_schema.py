@@ -8,7 +8,7 @@ import numpy as np
 
 from burkholder.auto import discriminants as looks
 from burkholder.auto import state as slots
-from burkholder.auto.forest import CHILD, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST
+from burkholder.auto.forest import CHILD, CUT, FEATURE, LABEL, LEAD, NODES, ROUND, WEIGHT, WIDEST
 from burkholder.auto.grove import DEPTH, HELD, LARGEST, RING
 from burkholder.auto.nonlinear_schema import FAR, HUGE, covariances, is_tree, ring_of_rows
 from burkholder.auto.several import START, WAYS
@@ -35,7 +35,7 @@ def check_several(trees: int, rounds: float, classes: int, linear: Arrays, array
 def _schema(trees: int, rounds: float, classes: int) -> Schema:
     low, high = np.full(8, -FAR), np.full(8, FAR)
     low[[CHILD, FEATURE]], high[[CHILD, FEATURE]] = 0.0, (NODES, WIDEST)
-    low[LEAD], high[LEAD] = -LARGEST, LARGEST
+    low[[CUT, LEAD]], high[[CUT, LEAD]] = -LARGEST, LARGEST
     described = {
         "nodes": Array(("nodes", 8), low=low, high=high),
         "found": Array(("nodes", "room"), low=0.0, high=HUGE),

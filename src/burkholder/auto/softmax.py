@@ -28,9 +28,10 @@ CENTRED, PLAIN = range(2)  # rows of `row`
 
 
 @inlined
-def gather(plan, soft, work, m, features, rounds, place, row):
-    """What the Newton lane sees of a row, into place and row; how many entries."""
-    if features > FEW:
+def gather(plan, soft, work, m, before, features, rounds, place, row):
+    """What the Newton lane sees of a row, into place and row; how many entries. `before`: how many features were known before this row:
+    the new ones have no part in how it is played."""
+    if before > FEW:
         for j in range(m):
             place[j], row[CENTRED, j] = work.slot[j], work.tilde[j]
         return m

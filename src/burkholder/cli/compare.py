@@ -32,8 +32,11 @@ def compare(
     from burkholder.cli.forecasts import read_forecasts
     from burkholder.cli.options import parsed
     from burkholder.confidence.compare import compare as compared
+    from burkholder.errors import BadInput
     from burkholder.losses.batch import values
 
+    if a == b:
+        raise BadInput("b", b, "give the column of another prediction")
     chosen = losses.get(loss, **parsed(option or []))
     found = read_forecasts(file, target, [a, b], None, format, skip_bad=skip_bad or None, classes=losses.is_classification(chosen))
     both = np.isfinite(found.values).all(axis=1)  # a round in which one of them says nothing compares nothing

@@ -55,8 +55,13 @@ def check(
     except (OSError, UnicodeDecodeError, Rejected) as error:
         raise BadInput("certificate", str(certificate), f"it cannot be read: {error}") from None
     try:
-        walk = type(data) is dict and data.get("format") in FORMATS
-        statement = refuted(data) if walk else verify(data)
+        form = data.get("format") if type(data) is dict else None
+        if form == "burkholder spline 1":
+            from burkholder.lab.sharp.splined import verify as verify_spline
+
+            statement = verify_spline(data)
+        else:
+            statement = refuted(data) if form in FORMATS else verify(data)
     except Rejected as rejected:
         raise BurkholderError(f"{certificate} proves nothing: {rejected}") from None
     if json:

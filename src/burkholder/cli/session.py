@@ -224,7 +224,7 @@ class Session:
     def _look(self, reader: Any) -> None:
         self.features, self.format = reader.features, reader.format
         self.bad_lines, self.bad_examples, self.unlabelled = reader.bad_lines, reader.bad_examples, reader.unlabelled
-        self.remarks = reader.remarks
+        self.remarks = [*reader.remarks, *([] if self.task is None else self.task.remarks())]
 
     # -- what was lost -------------------------------------------------------------------------------------
     def _totals(self) -> tuple[float, float, int, int]:

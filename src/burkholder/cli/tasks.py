@@ -58,6 +58,10 @@ class Task:
             out[t] = counts.sum() / (max(2, np.count_nonzero(counts)) * counts[place])
         return weight * np.minimum(out, HEAVIEST)
 
+    def remarks(self) -> list[str]:
+        """Classes that were given a weight and that no row has."""
+        return [f"--class-weight names {name!r}, which no row has" for name in self._weights or () if name not in self.names]
+
     def places(self, y: np.ndarray) -> np.ndarray:
         """The class of each label, by its place among the names."""
         return (y > 0.0).astype(np.int64)

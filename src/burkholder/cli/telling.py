@@ -138,5 +138,6 @@ def _guarantee(session: Any) -> list[str]:
     words = f"at most {each:.4g} a row worse than" if each > 0.0 else f"at least {-each:.4g} a row better than"
     lines = [f"  guaranteed           {words}", f"                       {against}"]
     if not certificate.valid:
-        lines.append("  an assumption was violated: what was promised in advance is void (see --details)")
+        broken = "; ".join(assumption.statement for assumption in certificate.assumptions if not assumption.held)
+        lines.append(f"  {'assumed in vain':<21}{broken}: what was promised in advance is void")
     return lines

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.confidence.sequence import COUNT, GUESS, GUESS_REST, SLOTS, SUM, SUM_REST, UP
+from burkholder.confidence.sequence import AXES, COUNT, GUESS, GUESS_REST, SLOTS, SUM, SUM_REST, UP
 from burkholder.confidence.wealth import RATES
 from burkholder.errors import BadInput
 from burkholder.learning.schema import LARGEST, Array, Schema, check_header, number, truth
@@ -20,8 +20,8 @@ def check(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     if not header["low"] < header["high"]:
         raise BadInput("header 'low'", header["low"], "it must lie below high")
     streams = arrays["state"].shape[1:] if "state" in arrays else ()
-    if len(streams) > 4:
-        raise BadInput("array 'state'", streams, "streams have at most four axes")
+    if len(streams) > AXES:
+        raise BadInput("array 'state'", streams, f"streams have at most {AXES} axes")
     low = np.full(SLOTS, -LARGEST)
     low[[COUNT, SUM, GUESS]] = 0.0
     described = {"state": Array((SLOTS, *streams), low=low.reshape(SLOTS, *[1] * len(streams)))}

@@ -16,6 +16,7 @@ COUNT, SUM, SUM_REST, GUESS, GUESS_REST = 0, 1, 2, 3, 4  # rows of the state, in
 UP, DOWN = 5, 5 + wealth.ATOMS  # where the logarithms of the bets begin, on more than the guesses and on less
 SLOTS = 5 + 2 * wealth.ATOMS
 LARGEST = 1e150  # of the ends of a range; its inverse is the least distance between them
+AXES = 4  # of a shape of streams, at most
 BLOCK = 512  # rounds of a run whose states are kept at once
 
 
@@ -42,8 +43,10 @@ class Confidence:
         self.alpha, self.constant = checked_alpha(alpha), bool(constant)
         try:
             self.state = np.zeros((SLOTS, *((streams,) if isinstance(streams, int) else tuple(streams))))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("streams", streams, "give a whole number or a shape") from None
+        if self.state.ndim > 1 + AXES:
+            raise BadInput("streams", streams, f"give a shape of at most {AXES} axes")
         self._kept: Any = None  # the narrowest interval so far, where the mean is constant
 
     def __repr__(self) -> str:
@@ -133,7 +136,7 @@ class Confidence:
         try:
             x = np.array(values, dtype=float)
             rows = len(x)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             argument, _, several = name.partition("[")
             raise BadInput(argument, values if several else values[0], remedy) from None
         if rows and x.shape[1:] != self.state.shape[1:]:
@@ -184,7 +187,9 @@ class Sequence:
         axes = figure.subplots()
         rounds = np.arange(1, len(self.mean) + 1)
         keep = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), 1000)).astype(int)) if len(rounds) else np.zeros(0, int)
-        for low, high, mean in zip(*(part.reshape(len(part), -1)[keep].T for part in (self.low, self.high, self.mean))):
+        for low, high, mean in zip(
+            *(part.reshape(len(part), math.prod(part.shape[1:]))[keep].T for part in (self.low, self.high, self.mean))
+        ):
             (line,) = axes.plot(rounds[keep], mean)
             axes.fill_between(rounds[keep], low, high, alpha=0.2, color=line.get_color())
         axes.set(xlabel="values", ylabel="mean", title=f"contains the mean at all times, but for an error of {self.alpha:g}")

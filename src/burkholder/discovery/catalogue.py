@@ -138,7 +138,7 @@ def problem(source: str | Path | Problem | Worded, **parameters: Any) -> Problem
         if type(p) is not int or not 2 <= p <= 64:
             raise BadInput("p", p, "give an integer between 2 and 64")
         if text not in ("zigzag", "orthogonal") and p % 2:
-            raise BadInput("p", p, f"{text} needs an even p, for its target to be a polynomial")
+            raise BadInput("p", p, f"{text} needs an even p, for its target to be a polynomial; |x|**{p} is for bk.sharp(bk.Inequality(…))")
         try:
             return FAMILIES[text](**parameters)
         except TypeError as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from burkholder.checker import parse
+from burkholder.checker import Rejected, parse
 from burkholder.discovery import exact
 from burkholder.discovery.catalogue import problem
 from burkholder.discovery.problems import Problem, Worded
@@ -48,7 +48,10 @@ def discover(source: str | Path | Problem | Worded, **parameters: Any) -> Found:
         for constant in _trials(optimum, stated):
             if best is not None and constant >= best.exact:
                 break
-            certificate = exact.prove(program, constant)
+            try:
+                certificate = exact.prove(program, constant)
+            except Rejected as error:
+                raise NotFound(f"{stated.name}: the checker refuses the problem: {error}") from None
             if certificate is not None:
                 best = Found(stated, constant, optimum, ProofCertificate(certificate), perf_counter() - began)
                 break

@@ -177,7 +177,11 @@ def advance(beside: Beside, f: int, z: np.ndarray, error: float, weight: float, 
         good = good and cov[i, i] < math.inf
     beside.noise[f] = noise + max(0.01, 1.0 / (rounds + 2.0)) * (min(surprise * surprise, 9.0 * noise) - noise)
     if not (good and 0.0 < beside.noise[f] < math.inf):  # beyond the floats: begin again
-        w[:], cov[:], beside.noise[f] = 0.0, 0.0, 0.0
+        beside.noise[f] = 0.0
+        for i in range(size):
+            w[i] = 0.0
+            for j in range(size):
+                cov[i, j] = 0.0
 
 
 @register_jitable

@@ -86,28 +86,32 @@ def weights(state: Any, x: np.ndarray) -> np.ndarray:
     return RULES[type(state)].weights(state, x)
 
 
-@overload(predict)
+def _plain(piece: Any) -> Any:
+    """The function of Python behind a piece of a rule: compiled in place of what is called, not behind it."""
+    return getattr(piece, "py_func", piece)
+
+
+def _rule_of(state: Any) -> Rule | None:
+    """The rule of a record in a compiled loop."""
+    return RULES[state.instance_class] if isinstance(state, types.BaseNamedTuple) else None  # type: ignore[attr-defined]
+
+
+@overload(predict, strict=False)
 def _compiled_predict(state, x):
-    if isinstance(state, types.BaseNamedTuple):
-        rule = RULES[state.instance_class].predict  # type: ignore[attr-defined]
-        return lambda state, x: rule(state, x)
-    return None
+    rule = _rule_of(state)
+    return rule and _plain(rule.predict)
 
 
-@overload(update)
+@overload(update, strict=False)
 def _compiled_update(state, x, yhat, delta, own, paid):
-    if isinstance(state, types.BaseNamedTuple):
-        rule = RULES[state.instance_class].update  # type: ignore[attr-defined]
-        return lambda state, x, yhat, delta, own, paid: rule(state, x, yhat, delta, own, paid)
-    return None
+    rule = _rule_of(state)
+    return rule and _plain(rule.update)
 
 
-@overload(weights)
+@overload(weights, strict=False)
 def _compiled_weights(state, x):
-    if isinstance(state, types.BaseNamedTuple):
-        rule = RULES[state.instance_class].weights  # type: ignore[attr-defined]
-        return lambda state, x: rule(state, x)
-    return None
+    rule = _rule_of(state)
+    return rule and _plain(rule.weights)
 
 
 def predict_among(state: Any, x: np.ndarray, size: int) -> float:
@@ -132,32 +136,29 @@ def _one_by_one(state: Any, x: np.ndarray, yhat: np.ndarray, delta: np.ndarray, 
     return yhat.size < 2
 
 
-@overload(predict_among)
+@overload(predict_among, strict=False)
 def _compiled_predict_among(state, x, size):
-    if isinstance(state, types.BaseNamedTuple):
-        rule = RULES[state.instance_class]  # type: ignore[attr-defined]
-        if rule.together is None:
-            alone = rule.predict
-            return lambda state, x, size: alone(state, x)
-        among = rule.together[0]
-        return lambda state, x, size: among(state, x, size)
-    return None
+    rule = _rule_of(state)
+    if rule is None:
+        return None
+    alone = rule.predict
+    return (lambda state, x, size: alone(state, x)) if rule.together is None else _plain(rule.together[0])
 
 
-@overload(update_together)
+@overload(update_together, strict=False)
 def _compiled_update_together(state, x, yhat, delta, own, paid):
-    if isinstance(state, types.BaseNamedTuple):
-        rule = RULES[state.instance_class]  # type: ignore[attr-defined]
-        if rule.together is None:
-            return lambda state, x, yhat, delta, own, paid: _one_by_one(state, x, yhat, delta, own, paid)
-        once = rule.together[1]
+    rule = _rule_of(state)
+    if rule is None:
+        return None
+    if rule.together is None:
+        return _one_by_one
+    once = rule.together[1]
 
-        def block(state, x, yhat, delta, own, paid):
-            once(state, x, yhat, delta, own, paid)
-            return True
+    def block(state, x, yhat, delta, own, paid):
+        once(state, x, yhat, delta, own, paid)
+        return True
 
-        return block
-    return None
+    return block
 
 
 @register_jitable

@@ -204,7 +204,11 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
 @register_jitable
 def update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float) -> None:
     """Learn from the slope δ met at the ŷ that was played on x."""
-    update_together(state, x.reshape((1, x.size)), np.array([yhat]), np.array([delta]))
+    row, played, slope = np.empty((1, x.size)), np.empty(1), np.empty(1)
+    for j in range(x.size):
+        row[0, j] = x[j]
+    played[0], slope[0] = yhat, delta
+    update_together(state, row, played, slope)
 
 
 @register_jitable

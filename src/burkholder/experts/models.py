@@ -14,6 +14,8 @@ from burkholder.errors import BadInput
 from burkholder.experts import rows
 from burkholder.experts.certificate import ExpertsCertificate
 from burkholder.experts.learner import Experts
+from burkholder.learning import frames
+from burkholder.learning.naming import is_missing
 from burkholder.learning.protocol import OnlineLearner, State, Stretch
 from burkholder.learning.tickets import MAX_PENDING
 
@@ -27,15 +29,42 @@ def _log_odds(p: float) -> float:
     return math.log(p) - math.log1p(-p)
 
 
-def _dense(x: Any) -> np.ndarray:
-    """One row as scikit-learn takes it: a mapping by its sorted names, an array as it is."""
-    values = [x[key] for key in sorted(x, key=str)] if isinstance(x, Mapping) else x
-    return np.asarray(values, dtype=float).reshape(1, -1)
+def asked(model: Any, x: Any) -> Any:
+    """One row as this model takes it: under the names it was fitted with, where it knows any; else a mapping by its sorted names,
+    an array as it is.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        values = [x[key] for key in sorted(x, key=str)] if isinstance(x, Mapping) else x
+        return np.asarray(values, dtype=float).reshape(1, -1)
+    if isinstance(x, Mapping):
+        for name in names:
+            if name not in x:
+                raise BadInput("x", x, f"the model was fitted with a feature {name!r}: every row needs it")
+        values = [x[name] for name in names]
+    else:
+        values = list(x)
+        if len(values) != len(names):
+            raise BadInput("x", x, f"the model was fitted with {len(names)} features: give as many")
+    import pandas as pd
+
+    return pd.DataFrame([values], columns=list(names))
 
 
 def _named(x: Any) -> dict[Any, Any]:
     """One row as river takes it."""
     return dict(x) if isinstance(x, Mapping) else dict(enumerate(np.asarray(x).tolist()))
+
+
+def told(answer: Any) -> Any:
+    """What a model answered about one row: the only one of several answers, and None where it has none.
+
+    >>> told(np.array([[2.0]])).item(), told(3), told(math.nan), told([1.0, 2.0])
+    (2.0, 3, None, [1.0, 2.0])
+    """
+    if type(answer) is not float and np.ndim(answer) and np.size(answer) == 1:
+        answer = np.ravel(answer)[0]
+    return None if is_missing(answer) else answer
 
 
 class _Ours:
@@ -62,18 +91,18 @@ class _ScikitLearn:
 
         try:
             if self.classes and hasattr(self.model, "predict_proba"):
-                return _log_odds(float(self.model.predict_proba(_dense(x))[0, -1]))
+                return _log_odds(float(self.model.predict_proba(asked(self.model, x))[0, -1]))
             if self.classes and hasattr(self.model, "decision_function"):
-                return float(self.model.decision_function(_dense(x))[0])
-            return float(self.model.predict(_dense(x))[0])
+                return float(self.model.decision_function(asked(self.model, x))[0])
+            return float(np.ravel(self.model.predict(asked(self.model, x)))[0])
         except NotFittedError:
             return math.nan
 
     def learn(self, x: Any, y: float) -> None:
         if self.classes and not self.fitted:
-            self.model.partial_fit(_dense(x), [int(y)], classes=[-1, 1])
+            self.model.partial_fit(asked(self.model, x), [int(y)], classes=[-1, 1])
         else:
-            self.model.partial_fit(_dense(x), [int(y) if self.classes else y])
+            self.model.partial_fit(asked(self.model, x), [int(y) if self.classes else y])
         self.fitted = True
 
 
@@ -176,7 +205,7 @@ class ModelExperts(OnlineLearner):
         """What every model that is awake says."""
         said: dict[str, float] = {}
         for name, model in self.models.items():
-            answer = model.forecast(x)
+            answer = told(model.forecast(x))
             try:
                 number = math.nan if answer is None else float(answer)
             except (TypeError, ValueError, OverflowError):
@@ -207,9 +236,8 @@ class ModelExperts(OnlineLearner):
             raise
 
     def _table(self, X: Any) -> Rows:
-        frame = getattr(X, "to_dict", None)
         try:
-            found = frame("records") if frame is not None and hasattr(X, "columns") else list(X)
+            found = frames.dicts(X) if frames.is_frame(X) else list(X)
         except TypeError:
             raise BadInput("X", X, "give a list of rows, an array or a data frame") from None
         return Rows([copied(row) for row in found])

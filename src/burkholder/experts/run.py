@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.errors import BadInput, MissingExtra
+from burkholder.errors import BadInput
+from burkholder.experts.beside import LANES
 from burkholder.experts.hindsight import Mixture, best_convex
+from burkholder.learning import drawing
 from burkholder.learning.runs import Run
 
 
@@ -34,20 +36,20 @@ def plot_weights(run: Run, path: str | None = None) -> Any:
 
 def weights_figure(names: Any, used: np.ndarray, losses: np.ndarray, importance: np.ndarray | None = None) -> Any:
     """The picture of some rounds: a row of weights and a loss for each."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("matplotlib", "report") from None
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    figure, (top, bottom) = drawing.sheet(9.6, 5.6, 2, 1, sharex=True, height_ratios=(2, 1))
     rounds = np.arange(1, losses.size + 1)
     counted = rounds if importance is None else np.cumsum(importance)
     paid = losses if importance is None else importance * losses
-    # a thousand columns are all a picture can show
-    keep = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), 1000)).astype(int)) if len(rounds) else np.zeros(0, int)
-    top.stackplot(rounds[keep], used[keep].T, labels=names)
-    top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+    keep = drawing.thinned(len(rounds))
+    names = list(names)
+    ours = [name for name in names if name in LANES]
+    theirs = [name for name in names if name not in LANES]
+    colours = {name: drawing.MANY[k % len(drawing.MANY)] for k, name in enumerate(theirs)}
+    colours |= {name: drawing.OURS[k % len(drawing.OURS)] for k, name in enumerate(ours)}
+    top.stackplot(rounds[keep], used[keep].T, labels=names, colors=[colours[name] for name in names], lw=0)
+    handles, labels = top.get_legend_handles_labels()
+    top.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9, frameon=False)
     top.set(ylabel="weight", ylim=(0, 1))
-    bottom.plot(rounds, np.cumsum(paid) / np.maximum(counted, 1e-300), color="black")
+    bottom.plot(keep + 1, (np.cumsum(paid) / np.maximum(counted, 1e-300))[keep], color=drawing.INK)
     bottom.set(xlabel="round", ylabel="mean loss so far")
     return figure

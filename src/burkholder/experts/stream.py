@@ -16,9 +16,9 @@ from burkholder.experts import curvature
 from burkholder.experts.beside import Beside
 from burkholder.experts.dispatch import PER_EXPERT, grown, predict_among, update, update_together, weights
 from burkholder.experts.scale import centre
-from burkholder.learning.rounding import add
+from burkholder.learning.rounding import add, two_sum
 from burkholder.losses.dispatch import derivative, value
-from burkholder.machine.compiling import compiled, register_jitable
+from burkholder.machine.compiling import compiled, inlined, register_jitable
 
 # places in a tally's totals
 ROUNDS, LOSS, AVERAGE, LAST, STEEPEST, TOO_STEEP, SILENT = range(7)
@@ -118,9 +118,19 @@ def fits(round: Round, cost: Costs) -> bool:
 
 def learn(state: Any, tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
     """Learn the round and book it."""
-    weight = round.weight
-    update(state, round.x, round.yhat, weight * cost.delta, weight * cost.own, weight * cost.paid)
+    weight, paid = round.weight, np.empty(cost.paid.size)
+    for j in range(paid.size):
+        paid[j] = weight * cost.paid[j]
+    update(state, round.x, round.yhat, weight * cost.delta, weight * cost.own, paid)
     book(tally, beside, lipschitz, round, cost)
+
+
+@inlined
+def enter(sums, column, term):
+    """Add to one of the sums of a tally."""
+    sums[SUM, column], lost = two_sum(sums[SUM, column], term)
+    sums[CARRY, column] += lost
+    sums[SIZE, column] += abs(term)
 
 
 @register_jitable
@@ -130,35 +140,28 @@ def book_ways(tally: Tally, full: np.ndarray, yhat: float, weight: float, slopes
         own, slope = yhat if math.isnan(full[i]) else full[i], weight * slopes[i]
         sums, ends = tally.way[i], tally.way_slope[i]
         for j in range(full.size):
-            term = slope * (own - (yhat if math.isnan(full[j]) else full[j]))
-            add(sums[:, j], SUM, CARRY, term)
-            sums[SIZE, j] += abs(term)
-        for k, term in enumerate((slope, slope * own, slope * (own - yhat))):
-            add(ends[:, k], SUM, CARRY, term)
-            ends[SIZE, k] += abs(term)
+            enter(sums, j, slope * (own - (yhat if math.isnan(full[j]) else full[j])))
+        enter(ends, 0, slope)
+        enter(ends, 1, slope * own)
+        enter(ends, 2, slope * (own - yhat))
 
 
 @register_jitable
 def book(tally: Tally, beside: Beside, lipschitz: float, round: Round, cost: Costs) -> None:
     """The round in the tally and in what stands beside the user's experts."""
     full, totals, weight = round.x, tally.totals, round.weight
-    delta, own, paid = weight * cost.delta, weight * cost.own, weight * cost.paid
+    delta, own = weight * cost.delta, weight * cost.own
     for j in range(full.size):
         awake = not math.isnan(full[j])
-        spent = paid[j] if awake else own
-        add(tally.paid[:, j], SUM, CARRY, spent)
-        tally.paid[SIZE, j] += abs(spent)
+        enter(tally.paid, j, weight * cost.paid[j] if awake else own)
         if awake:
             gap = round.yhat - full[j]
-            term = delta * gap
-            add(tally.gain[:, j], SUM, CARRY, term)
-            tally.gain[SIZE, j] += abs(term)
+            enter(tally.gain, j, delta * gap)
             tally.awake[j] += 1.0
             totals[WIDEST] = max(totals[WIDEST], (1.0 + weight) * (1.0 + abs(gap)))
     totals[ROUNDS] += 1.0
-    for i, term in enumerate((delta, delta * round.yhat)):
-        add(tally.slope[:, i], SUM, CARRY, term)
-        tally.slope[SIZE, i] += abs(term)
+    enter(tally.slope, 0, delta)
+    enter(tally.slope, 1, delta * round.yhat)
     curvature.book(tally.apart, full, round.yhat, weight)
     book_ways(tally, full, round.yhat, weight, cost.slopes)
     add(totals, LOSS, LOSS_CARRY, own)

@@ -108,13 +108,17 @@ REFUTED: dict[str, Entry] = {
 
 
 def get(function: str | BurkholderFunction, **options: Any) -> BurkholderFunction:
-    """The function of that name with its options, or the object itself.
+    """The function of that name with its options, the object itself, or what a find of `discover` or `sharp` plays as.
 
     >>> get("adagrad", radius=3.0).name
     'square-function (tangent)'
     """
     if isinstance(function, BurkholderFunction):
         return function
+    if not isinstance(function, type) and callable(play := getattr(function, "as_function", None)):
+        played = play(**options)
+        if isinstance(played, BurkholderFunction):
+            return played
     if not isinstance(function, str):
         raise BadInput("function", function, "give a name of the catalogue or a BurkholderFunction")
     entry = CATALOGUE.get(function) or REFUTED.get(function)

@@ -11,7 +11,7 @@ import numpy as np
 
 from burkholder.auto import Auto
 from burkholder.errors import BadInput
-from burkholder.experts.models import _adapted, _dense
+from burkholder.experts.models import _adapted, asked, told
 from burkholder.intervals.conditional import Rows, each
 
 LARGEST = 1e60  # of labels and forecasts
@@ -105,8 +105,8 @@ class _Fixed:
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def forecast(self, x: Any) -> float:
-        return float(np.asarray(self.model.predict(_dense(x))).ravel()[0])
+    def forecast(self, x: Any) -> Any:
+        return self.model.predict(asked(self.model, x))
 
     def learn(self, x: Any, y: float) -> None:
         pass
@@ -126,9 +126,8 @@ class Model:
         self.learns = learns
 
     def ask(self, x: Any, row: Rows, last: float) -> float:
-        answer = self.inner.forecast(x)
-        unready = answer is None or (isinstance(answer, (float, np.floating)) and math.isnan(answer))
-        return last if unready else checked(answer, "model")
+        answer = told(self.inner.forecast(x))
+        return last if answer is None else checked(answer, "model")
 
     def predict(self, xs: Any, rows: Rows, last: float) -> np.ndarray:
         return np.array([self.ask(x, row, last) for x, row in zip(xs, each(rows))], dtype=float)
@@ -160,6 +159,8 @@ def around(model: Any, learns: bool = True) -> Any:
     """What `model` stands for."""
     if model is None:
         return Own()
-    if isinstance(model, (str, int)) and not isinstance(model, bool):
-        return Column(model)
+    if isinstance(model, (str, int, np.integer)) and not isinstance(model, bool):
+        if not isinstance(model, str) and model < 0:
+            raise BadInput("model", model, "places of features are counted from 0")
+        return Column(model if isinstance(model, str) else int(model))
     return Model(model, learns)

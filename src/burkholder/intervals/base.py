@@ -19,6 +19,7 @@ from burkholder.experts.models import copied
 from burkholder.intervals import book, lags, tracker
 from burkholder.intervals.around import LARGEST, around, checked
 from burkholder.intervals.conditional import Asked, Conditional, Rows
+from burkholder.learning import frames
 from burkholder.learning.protocol import OnlineLearner, Stretch
 from burkholder.learning.rows import Row, Table
 from burkholder.learning.rows import Rows as Memory
@@ -156,8 +157,8 @@ class Banded(OnlineLearner):
     # --- many rows -------------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Many:
         asks = self.centre.asks
-        if asks and hasattr(X, "to_dict") and hasattr(X, "columns"):
-            X = X.to_dict("records")
+        if asks and frames.is_frame(X):
+            X = frames.dicts(X)
         table = self.reading.table(X)
         if not asks:
             return Many(table, None)
@@ -167,7 +168,7 @@ class Banded(OnlineLearner):
     def _targets(self, y: Any, rows: int) -> np.ndarray:
         try:
             labels = np.array([float("nan") if one is None else one for one in y], dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("y", y, "give one number a row") from None
         if labels.shape != (rows,):
             raise BadInput("y", labels.shape, f"there are {rows} rows: give one label for each")

@@ -18,6 +18,7 @@ from burkholder.errors import BadInput
 from burkholder.intervals import book, tracker
 from burkholder.intervals.certificate import CoverageCertificate, coverage_line, rests_on
 from burkholder.intervals.windows import LENGTHS, Windows
+from burkholder.learning import frames
 from burkholder.learning.certificate import Comparators
 from burkholder.learning.protocol import Listed, OnlineLearner, Stretch
 from burkholder.learning.rounding import UNIT, add
@@ -77,10 +78,10 @@ class PredictionSets(OnlineLearner):
             else:
                 p = np.array(x, dtype=float)
                 row = Row(tuple(range(p.size)), p)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("x", x, "give probabilities: a mapping from class to number, or an array") from None
-        if row.p.ndim != 1 or not row.p.size or not all(map(name, row.classes)):
-            raise BadInput("x", x, "give the probability of at least one class")
+        if row.p.ndim != 1 or not row.p.size or None in row.classes or not all(map(name, row.classes)):
+            raise BadInput("x", x, "give the probability of at least one class, each with a name")
         if not ((row.p >= 0.0) & (row.p <= 1.0 + 1e-9)).all():
             raise BadInput("x", x, "probabilities lie in [0, 1]")
         return row
@@ -123,7 +124,7 @@ class PredictionSets(OnlineLearner):
     # --- many rows ---------------------------------------------------------------------------------------------
     def _table(self, X: Any) -> Listed:
         try:
-            found = list(X.to_dict("records") if hasattr(X, "to_dict") and hasattr(X, "columns") else X)
+            found = frames.dicts(X) if frames.is_frame(X) else list(X)
         except TypeError:
             raise BadInput("X", X, "give a row of probabilities a round") from None
         out = []

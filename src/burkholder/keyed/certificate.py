@@ -109,7 +109,7 @@ def total(parts: Mapping[Any, Certificate], name: str, loss: str, whom: Comparat
 
 def of_key(keyed: Any, slot: int) -> Certificate:
     """What holds for one key."""
-    own = keyed.shelf.learner(slot).certificate()
+    own = keyed.idle.learner(keyed, slot).certificate()
     if keyed.mixer is None:
         return own
     lanes = keyed.mixer.behind(slot)
@@ -141,7 +141,6 @@ def of_key(keyed: Any, slot: int) -> Certificate:
 
 def of_all(keyed: Any) -> KeyedCertificate:
     """What holds for all keys together."""
-    keyed.idle.back(keyed, list(keyed._slots.values()))
     fresh = keyed.prototype.certificate()
     notes = [f"{len(keyed._slots)} keys: the sum over keys, each with its own comparator"]
     if keyed.pending:

@@ -42,43 +42,54 @@ class Idle:
         self.last = self.last[:count].copy()
 
     def seen(self, keyed: Any, slots: np.ndarray) -> None:
-        """These slots were met; now and then, put away those that were not for long."""
-        if self.after is None:
-            return
+        """These slots were met."""
+        if self.after is not None:
+            self.last[slots] = keyed.rounds
+
+    def sweep(self, keyed: Any, met: np.ndarray) -> None:
+        """Now and then put away the keys that were not met for long, but for those that are about to be. To be called before anything
+        is learned: a folder that cannot be written stops a round that has not begun.
+        """
+        from burkholder.storage import BadFile, save
+
         now = keyed.rounds
-        self.last[slots] = now
-        if now - self._swept >= max(1, self.after // 2):
-            self._swept = now
-            self._sweep(keyed, now, self.after)
-
-    def _sweep(self, keyed: Any, now: int, after: int) -> None:
-        from burkholder.storage import save
-
-        idle = [slot for slot in np.flatnonzero(now - self.last >= after).tolist() if slot not in self.away]
+        if self.after is None or now - self._swept < max(1, self.after // 2):
+            return
+        long = now - self.last >= self.after
+        long[met[met >= 0]] = False
+        idle = [slot for slot in np.flatnonzero(long).tolist() if slot not in self.away]
         keys = keyed.keys if idle else []
         for slot in idle:
             learner = keyed.shelf.learner(slot)
             if learner.pending:
                 continue
-            self.folder.mkdir(parents=True, exist_ok=True)
-            save(learner, self._path(slot), {"key": keys[slot]})
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                save(learner, self._path(slot), {"key": keys[slot]})
+            except OSError as error:
+                raise BadFile(str(self.folder), f"idle keys cannot be put away there: {error.strerror or error}") from None
             keyed.shelf.drop(slot)
             self.away[slot] = keys[slot]
+        self._swept = now
 
     def back(self, keyed: Any, slots: Iterable[int]) -> None:
         """Fetch those of the slots that are put away."""
-        if not self.away:
-            return
-        from burkholder.storage import BadFile, load_with_extra
-
-        for slot in set(map(int, slots)) & self.away.keys():
-            learner, extra = load_with_extra(self._path(slot))
-            if extra.get("key") != self.away[slot] or type(learner) is not type(keyed.prototype):
-                raise BadFile(str(self._path(slot)), f"it is not the learner of the key {self.away[slot]!r}")
-            keyed.shelf.put(slot, learner)
+        for slot in (set(map(int, slots)) & self.away.keys()) if self.away else ():
+            keyed.shelf.put(slot, self.learner(keyed, slot))
             del self.away[slot]
             self._path(slot).unlink()
             self.last[slot] = keyed.rounds
+
+    def learner(self, keyed: Any, slot: int) -> Any:
+        """The learner of a slot to look at, wherever it is; one that is put away stays there."""
+        if slot not in self.away:
+            return keyed.shelf.learner(slot)
+        from burkholder.storage import BadFile, load_with_extra
+
+        learner, extra = load_with_extra(self._path(slot))
+        if extra.get("key") != self.away[slot] or type(learner) is not type(keyed.prototype):
+            raise BadFile(str(self._path(slot)), f"it is not the learner of the key {self.away[slot]!r}")
+        return learner
 
     def take(self, arrays: dict[str, Any], count: int, rounds: int) -> None:
         """When each slot was last seen, as it was saved."""

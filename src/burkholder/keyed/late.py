@@ -48,6 +48,7 @@ class Late(Team):
                         part._weights([importance], 1)
             except BadInput as error:
                 raise BadInput(error.argument.replace("[0]", "", 1), error.value, error.remedy) from None
+            self.idle.sweep(self, np.array([slot]))
             plays, undo = dict(learner._tickets.waiting), None if self.help is None else learner._undo()
             learner.reveal(own, y, weight)
             if self.help is not None and self.mixer is not None:

@@ -146,12 +146,13 @@ class Keyed(Late):
     @property
     def cumulative_loss(self) -> float:
         """The progressive loss of all keys."""
-        self.idle.back(self, list(self._slots.values()))
         return math.fsum(self.loss_of(slot) for slot in self._slots.values())
 
     def loss_of(self, slot: int) -> float:
         """The progressive loss of one key."""
-        return self.shelf.cumulative_loss(slot) if self.mixer is None else self.mixer.loss_of(slot)
+        if self.mixer is not None:
+            return self.mixer.loss_of(slot)
+        return self.idle.learner(self, slot).cumulative_loss if slot in self.idle.away else self.shelf.cumulative_loss(slot)
 
     def certificate(self, key: Any = None) -> Any:
         """What holds now: for one key, or, without one, for all of them together, against one comparator a key."""

@@ -128,6 +128,7 @@ class Team(OnlineLearner):
     def learn_block(self, rows: Block, targets: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray]:
         """(predictions, losses) of rows in any order of keys, each predicted before it is learned; all of them, or nothing."""
         found = self._met(rows.keys)
+        self.idle.sweep(self, found)
         undo = self._kept(found, self.mixer is not None or not self.shelf.atomic)
         try:
             slots = self._admitted(rows.keys, found)

@@ -198,11 +198,18 @@ class Inequality:
                 if self.moves == "rademacher":
                     steps = {n: _signs(step.at(a=variable("e") * variable("d"))) for n, step in steps.items()}
                     limits = [_signs(g.at(a=variable("e") * variable("d"))) for g in limits]
-                written = {n: str(step) for n, step in steps.items()}
-                variance = VARIANCE if any(VARIANCE in p.variables() for p in (*steps.values(), *limits)) else ""
+                used = set().union(
+                    *(p.variables() for p in (top, below, *limits)), *(p.variables() for ps in self.peaks.values() for p in ps)
+                )
+                written = {n: str(step) for n, step in steps.items() if n in used}  # what nothing uses is no part of the statement
+                if not written:
+                    return None
+                variance = (
+                    VARIANCE if any(VARIANCE in p for p in written.values()) or any(VARIANCE in g.variables() for g in limits) else ""
+                )
                 if below == number(1) and not limits and not self.peaks and not variance:
                     return Problem(name, "general" if self.moves == "general" else "dyadic", target, written)
-                if variance and not any(variance in step.variables() for step in steps.values()):
+                if variance and not any(variance in step for step in written.values()):
                     return None
                 peak = {m: tuple(map(str, tops)) for m, tops in self.peaks.items()}
                 within = tuple(map(str, limits))

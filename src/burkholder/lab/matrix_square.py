@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from burkholder.errors import BadInput
+from burkholder.functions.base import positive
 from burkholder.functions.plain import PlainFunction
 from burkholder.lab.adversary import search
 from burkholder.lab.expectation import expectation
+from burkholder.lab.optimal import Optimal, equivalence
 from burkholder.lab.trees import Tree
 
 
@@ -98,3 +100,53 @@ def hardest(shape: tuple[int, int], rounds: int = 4, seconds: float = 2.0, seed:
     rate = math.sqrt(2 * math.log(sum(shape)) / rounds)
     found = search(_state(shape, rate), rounds, shape[0] * shape[1], seconds, seed, general=False)
     return matrix_square(found.tree, shape), found.tree
+
+
+class MatrixEquivalence(NamedTuple):
+    """The three statements of the paper's example on matrix prediction, on one finite game, as the least c that makes each true.
+
+    `regret` is the least c for which a learner has the bound ½η‖ΣM‖ + c/η, `martingale` that of E‖ΣεX‖ ≤ ½η·E‖ΣM‖ + c/η, and
+    `function` that for which U with 1°, 2°, 3° exists: η·U(0) of the optimal U of c = 0. `optimal` is that U at its least c, for
+    `verify` to examine; `promised` is ln(d1+d2), for which the paper gives a U that can be evaluated.
+    """
+
+    regret: float
+    martingale: float
+    function: float
+    promised: float
+    optimal: Optimal
+
+    @property
+    def agree(self) -> bool:
+        """Whether the three least constants are one number, up to rounding."""
+        return max(self.regret, self.martingale, self.function) - min(self.regret, self.martingale, self.function) <= 1e-9
+
+
+def matrix_equivalence(shape: tuple[int, int], rate: float = 0.5, rounds: int = 5, features: Any = None) -> MatrixEquivalence:
+    """Regret bound ⇔ martingale inequality ⇔ U, side by side; the features are the single entries e_i e_jᵀ unless given.
+
+    >>> found = matrix_equivalence((2, 2), rounds=4)
+    >>> found.agree, 0 < found.martingale < found.promised
+    (True, True)
+    """
+    d1, d2 = shape
+    positive("rate", rate)
+    rows = np.eye(d1 * d2) if features is None else np.asarray(features, float)
+    if rows.ndim != 2 or rows.shape[1] != d1 * d2:
+        raise BadInput("features", rows.shape, f"give rows of {d1 * d2} entries, one flattened matrix each")
+    if np.linalg.norm(rows.reshape(-1, d1, d2), 2, axis=(-2, -1)).max() > 1 + 1e-12:
+        raise BadInput("features", float(np.abs(rows).max()), "a comparator predicts within [-1, 1] only where ‖X‖ ≤ 1")
+    state = _state(shape)
+
+    def value(tau: tuple[np.ndarray, ...]) -> np.ndarray:
+        return tau[0] + norm(tau[1:]) - 0.5 * rate * squared(tau[1:])
+
+    pair = PlainFunction(
+        f"matrix prediction {d1}×{d2}",
+        lambda dim: (np.zeros(()), *state.zero(dim)),
+        value,
+        lambda x, yhat, delta: (delta * yhat, *state.statistic(x, yhat, delta)),
+    )
+    found = equivalence(pair, rows, rounds)
+    game, martingale, function = (rate * float(number) for number in (found.game, found.martingale, found.optimal.price))
+    return MatrixEquivalence(game, martingale, function, math.log(d1 + d2), found.optimal.shifted())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from burkholder.errors import BadInput, BurkholderError, MissingExtra
+from burkholder.errors import BadInput, BurkholderError
 
 
 @dataclass(frozen=True)
@@ -207,22 +207,22 @@ class Certificate:
 
     def plot(self, path: str | None = None) -> Any:
         """Its numbers as bars, a row each: promised, corrected, realised, per round; saved when a path is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("matplotlib", "report") from None
+        from burkholder.learning import drawing
+
         shown = [item for item in self.guarantees if item.value is not None]
-        figure = Figure(figsize=(8, 1.2 + 0.45 * len(shown)), layout="constrained")
-        axes = figure.subplots()
         names = [item.name if item.comparators in (None, self.comparators) else f"{item.name}, {item.comparators}" for item in shown]
-        colours = ["tab:blue" if item.holds else "lightgrey" for item in shown]
-        axes.barh(names, [(item.value or 0.0) / max(self.rounds, 1) for item in shown], color=colours)
-        axes.axvline(0.0, color="black", linewidth=0.8)
+        figure, axes = drawing.sheet(8, 1.4 + 0.45 * len(shown))
+        each = [(item.value or 0.0) / max(self.rounds, 1) for item in shown]
+        colours = [drawing.BLUE if item.holds else drawing.OURS[3] for item in shown]
+        axes.barh([drawing.textwrap.fill(name, 40) for name in names], each, color=colours)
+        for place, value in enumerate(each):
+            axes.text(max(value, 0.0), place, f"  {value:.4g}", va="center", fontsize=9, color=drawing.QUIET)
+        axes.axvline(0.0, color=drawing.INK, linewidth=0.8)
+        axes.margins(x=0.12)
         axes.invert_yaxis()
-        axes.set(xlabel="regret per round, at most", title=f"{self.learner}, {self.rounds:,} rounds\nagainst {self.comparators}")
-        if path is not None:
-            figure.savefig(path, dpi=130)
-        return figure
+        axes.set(xlabel="regret a round, at most")
+        drawing.titled(axes, f"{self.learner}, {self.rounds:,} rounds, against {self.comparators}", 70)
+        return drawing.kept(figure, path)
 
     def __str__(self) -> str:
         lines = [f"{self.learner}, {self.loss} loss, {self.rounds:,} rounds"]

@@ -1,6 +1,7 @@
 """Data frames as named features: pandas, polars, pyarrow and whatever speaks Arrow's stream protocol, through narwhals.
 
-A frame means what the list of its rows as dicts means, feature by feature, only faster: columns of numbers are taken whole.
+A frame means what the list of its rows as dicts means, feature by feature, only faster: columns of numbers are taken whole. Its
+categories are words.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import numpy as np
 
 from burkholder.errors import BadInput, MissingExtra
 from burkholder.learning import dates
+from burkholder.learning.fields import LARGEST, features
 from burkholder.learning.naming import indicator, is_missing, missing
-
-LARGEST = 1e150  # beyond this, squares leave the range of doubles
 
 
 class Columns(NamedTuple):
@@ -60,8 +60,13 @@ def _named(frame: Any) -> list[tuple[str, Any]]:
 
 
 def dicts(X: Any) -> list[dict[str, Any]]:
-    """The rows, column → value."""
-    return list(opened(X).iter_rows(named=True))
+    """The rows, column → value; categories are words."""
+    frame = opened(X)
+    found = [{str(name): value for name, value in row.items()} for row in frame.iter_rows(named=True)]
+    for name in (str(name) for name in frame.columns if _categorical(frame[name].dtype)):
+        for row in found:
+            row[name] = category(row[name])
+    return found
 
 
 def plain(X: Any) -> bool:
@@ -105,7 +110,8 @@ def columns(X: Any, argument: str = "X") -> Columns:
         elif _temporal(column.dtype):
             _moments(out, name, column, every)
         else:
-            _words(out, name, column.to_list(), argument)
+            values = column.to_list()
+            _fields(out, name, list(map(category, values)) if _categorical(column.dtype) else values, argument)
     return out
 
 
@@ -137,24 +143,11 @@ def _naive(value: Any) -> Any:
     return value.replace(tzinfo=None) if getattr(value, "tzinfo", None) is not None else value
 
 
-def _words(out: Columns, name: str, values: list[Any], argument: str) -> None:
+def _fields(out: Columns, name: str, values: list[Any], argument: str) -> None:
     """Text, and columns that hold a bit of everything: value by value."""
     met: dict[str, tuple[list[int], list[float]]] = {}
     for row, value in enumerate(values):
-        if isinstance(value, str):
-            pairs = [(indicator(name, value), 1.0)]
-        elif is_missing(value):
-            pairs = [(missing(name), 1.0)]
-        elif dates.is_moment(value):
-            pairs = dates.named(name, value)
-        else:
-            try:
-                pairs = [(name, float(value))]
-            except (TypeError, ValueError, OverflowError):
-                pairs = [(indicator(name, str(value)), 1.0)]  # a category, a tuple: its text
-        for feature, number in pairs:
-            if not abs(number) <= LARGEST:
-                raise BadInput(f"{argument}[{row}][{name!r}]", value, "give finite numbers of size at most 1e150")
+        for feature, number in features(name, value, f"{argument}[{row}]"):
             rows, numbers = met.setdefault(feature, ([], []))
             rows.append(row)
             numbers.append(number)
@@ -162,8 +155,17 @@ def _words(out: Columns, name: str, values: list[Any], argument: str) -> None:
         _put(out, feature, np.array(rows), np.array(numbers))
 
 
+def category(value: Any) -> str | None:
+    """Categories are words, also where they look like numbers."""
+    return None if is_missing(value) else str(value)
+
+
 def _numeric(dtype: Any) -> bool:
     return dtype.is_numeric() or str(dtype) == "Boolean"
+
+
+def _categorical(dtype: Any) -> bool:
+    return str(dtype).split("(")[0] in ("Categorical", "Enum")
 
 
 def _temporal(dtype: Any) -> bool:

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.learning import dates, frames
-from burkholder.learning.naming import indicator, is_missing, missing
+from burkholder.learning import frames
+from burkholder.learning.fields import LARGEST, features
 
 INTERCEPT = "(intercept)"
-LARGEST = 1e150  # beyond this, squares leave the range of doubles
 DIRECT = 1 << 24  # larger indices go through a table, so that memory follows the features seen, not their numbers
 TOP = 2**63 - 1
 
@@ -165,7 +164,7 @@ class Rows:
             return self._listed(X, argument)
         try:
             rows = np.ascontiguousarray(X, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput(argument, type(X).__name__, "give a matrix of numbers, or a list of rows") from None
         if rows.ndim != 2:
             raise BadInput(argument, rows.shape, "give a matrix, one row a round")
@@ -279,7 +278,7 @@ class Rows:
 def _numbers(values: Any, argument: str = "x") -> np.ndarray:
     try:
         out = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(argument, values, "give numbers; text and missing values belong in a dict of named features") from None
     if out.ndim != 1:
         raise BadInput(argument, out.shape, "give one row of features")
@@ -309,24 +308,13 @@ def _sparse(indices: Any, values: Any) -> Row:
 def _named(x: Mapping[Any, Any]) -> Row:
     names, numbers = [], []
     for name, value in x.items():
-        if isinstance(value, str):
-            name, number = indicator(name, value), 1.0
-        elif is_missing(value):
-            name, number = missing(name), 1.0
+        if type(value) is float and -LARGEST <= value <= LARGEST:
+            names.append(name)
+            numbers.append(value)
         else:
-            try:
-                number = float(value)
-            except (TypeError, ValueError, OverflowError):
-                if not dates.is_moment(value):
-                    raise BadInput(f"x[{name!r}]", value, "give a number, text, a date, or None where there is no value") from None
-                for feature, number in dates.named(name, value):
-                    names.append(feature)
-                    numbers.append(number)
-                continue
-            if not abs(number) <= LARGEST:
-                raise BadInput(f"x[{name!r}]", value, "give finite numbers of size at most 1e150")
-        names.append(name)
-        numbers.append(number)
+            for feature, number in features(name, value, "x"):
+                names.append(feature)
+                numbers.append(number)
     return Row("names", tuple(names), np.array(numbers, dtype=float))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burkholder.errors import MissingExtra
+from burkholder.learning import drawing
 from burkholder.learning.certificate import Certificate
 
 
@@ -49,26 +49,38 @@ class Run:
         return math.fsum(self.weights * self.losses) / total if total > 0.0 else math.nan
 
     def plot(self, path: str | None = None) -> Any:
-        """Mean loss and certificate over time; saved when a path is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("matplotlib", "report") from None
-        figure = Figure(figsize=(9, 3.2), layout="constrained")
-        left, right = figure.subplots(1, 2)
+        """Mean loss over time, and beside it what the certificate says, where it says something; saved when a path is given."""
+        curves = [(key, self.trace[key] / self.trace["rounds"]) for key in ("promised", "realised") if key in self.trace]
+        curves = [(key, curve) for key, curve in curves if np.isfinite(curve).any()]
+        figure, axes = drawing.sheet(9.6 if curves else 6.0, 3.4, 1, 2 if curves else 1, squeeze=False)
         paid = self.losses if self.weights is None else self.weights * self.losses
         counted = np.arange(1, len(paid) + 1) if self.weights is None else np.cumsum(self.weights)
-        keep = np.unique(np.linspace(0, len(paid) - 1, min(len(paid), 1000)).astype(int)) if len(paid) else np.zeros(0, int)
-        left.plot(np.arange(1, len(paid) + 1)[keep], (np.cumsum(paid) / np.maximum(counted, 1e-300))[keep])
-        left.set(xlabel="rounds", ylabel="mean loss so far", title=self.certificate.learner)
-        for key, label in (("promised", "promised in advance"), ("realised", "realised on this stream")):
-            if key in self.trace:
-                right.plot(self.trace["rounds"], self.trace[key] / self.trace["rounds"], label=label)
-        right.set(xlabel="rounds", ylabel="regret per round, at most", yscale="symlog", title=str(self.certificate.comparators))
-        right.legend(frameon=False)
-        if path is not None:
-            figure.savefig(path, dpi=130)
-        return figure
+        keep = drawing.thinned(len(paid))
+        left = axes[0, 0]
+        left.plot(keep + 1, (np.cumsum(paid) / np.maximum(counted, 1e-300))[keep], color=drawing.BLUE)
+        left.set(xlabel="rounds", ylabel="mean loss so far")
+        drawing.titled(left, self.certificate.learner)
+        if curves:
+            self._regret(axes[0, 1], dict(curves))
+        return drawing.kept(figure, path)
+
+    def _regret(self, axes: Any, curves: dict[str, np.ndarray]) -> None:
+        """What is promised and proved, per round; the first rounds, where little is proved, may leave the picture."""
+        rounds = np.asarray(self.trace["rounds"])
+        looks = {"promised": ("promised in advance", "--", drawing.QUIET), "realised": ("proved on these very rows", "-", drawing.BLUE)}
+        for key, curve in curves.items():
+            label, line, colour = looks[key]
+            axes.plot(rounds, curve, line, color=colour, label=label, lw=1.5 if line == "--" else 2.2)
+        proved = curves.get("realised")
+        if proved is not None:
+            axes.fill_between(rounds, proved, 0.0, where=proved < 0.0, color=drawing.BLUE, alpha=0.12)
+        later = np.concatenate([curve[rounds >= 0.05 * rounds[-1]] for curve in curves.values()])
+        low, high = (float(end(later[np.isfinite(later)], initial=0.0)) for end in (np.min, np.max))
+        room = 0.08 * (high - low) or 1.0
+        axes.axhline(0.0, color=drawing.INK, lw=0.8)
+        axes.set(xlabel="rounds", ylabel="regret a round, at most", ylim=(low - room, high + 3.0 * room))
+        drawing.titled(axes, f"against {self.certificate.comparators}")
+        axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 def moment(certificate: Certificate) -> dict[str, float]:
@@ -91,17 +103,12 @@ def moment(certificate: Certificate) -> dict[str, float]:
 
 def importance_figure(found: Any, count: int, label: str) -> Any:
     """Numbers by feature as bars, the largest first."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("matplotlib", "report") from None
     items = (
         found.items() if isinstance(found, dict) else ((f"feature {k}", value) for k, value in enumerate(np.asarray(found, float).tolist()))
     )
     top = sorted(items, key=lambda pair: -abs(pair[1]))[:count]
-    figure = Figure(figsize=(8, 1.0 + 0.3 * len(top)), layout="constrained")
-    axes = figure.subplots()
-    axes.barh([str(name) for name, _ in top], [value for _, value in top])
+    figure, axes = drawing.sheet(8, 1.0 + 0.3 * len(top))
+    axes.barh([str(name) for name, _ in top], [value for _, value in top], color=drawing.BLUE)
     axes.invert_yaxis()
     axes.set(xlabel=label)
     return figure

@@ -69,6 +69,14 @@ class Tickets(Generic[P]):
         self.waiting[self.issued] = play
         return self.issued
 
+    def issue_many(self, plays: list[P]) -> range:
+        """`issue` for each of them, or for none."""
+        self.check_room(len(plays))
+        ids = range(self.issued + 1, self.issued + 1 + len(plays))
+        self.waiting.update(zip(ids, plays))
+        self.issued += len(plays)
+        return ids
+
     def look(self, id: Any) -> P:
         """The play of that id, or of that ticket, which goes on waiting."""
         id = id.id if isinstance(id, Ticket) else id

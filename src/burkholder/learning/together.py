@@ -46,8 +46,8 @@ class Together(OnlineLearner):
         with self._lock:
             self._tickets.check_room(len(X))
             rows, answers, memos = self._plays(X) or self._one_by_one(X)
-            issue, now = self._tickets.issue, self.rounds
-            return [Ticket(issue(Played(row, memo, now)), answer) for row, memo, answer in zip(rows, memos, answers)]
+            now = self.rounds
+            return list(map(Ticket, self._tickets.issue_many([Played(row, memo, now) for row, memo in zip(rows, memos)]), answers))
 
     def _one_by_one(self, X: Any) -> Plays:
         rows, answers, memos = [], [], []
@@ -98,7 +98,7 @@ def vectors(rows: Rows, X: Any) -> np.ndarray | None:
         return None
     try:
         matrix = np.array(X, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if matrix.ndim != 2 or (rows.length is not None and matrix.shape[1] != rows.length):
         return None

@@ -2,7 +2,8 @@
 
 numba counts the references of whatever a variable holds, also where nothing can be freed: what was handed over, and the fields of a
 record that was, belong to the caller until the end; and numbers have no references at all. It takes an array apart into a copy on
-the stack for every element that is read. Both are text to be compiled, at every use.
+the stack for every element that is read, keeps records there that are arguments anyway, asks of every place whether it counts from
+the end, and of every step of a loop which way it goes. All of it is text to be compiled, at every use.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from llvmlite.ir import Constant
 from numba.core import ir, types
 from numba.core.lowering import Lower
 from numba.np.arrayobj import load_item, store_item
 
-DATA, SHAPE, STRIDES = 4, 5, 6  # fields of an array
+from burkholder.machine.counting import counted_on, counting, one_by_one, room
+from burkholder.machine.elements import place as address
+from burkholder.machine.elements import view
 
 
 def _counted(lower: Any, kind: Any) -> bool:
@@ -28,11 +30,12 @@ def _borrowed(lower: Any) -> frozenset[str]:
     found: frozenset[str] | None = lower.__dict__.get("borrowed")
     if found is None:
         assigns = [part for _, block in sorted(lower.blocks.items()) for part in block.body if isinstance(part, ir.Assign)]
-        times, names = Counter(part.target.name for part in assigns), set[str]()
+        times, names, lower.lender = Counter(part.target.name for part in assigns), set[str](), {}
         times.update(block.body[-1].value.name for block in lower.blocks.values() if isinstance(block.body[-1], ir.Return))  # given away
         for part in assigns:
             if times[part.target.name] == 1 and _lent(lower, part.value, lower.typeof(part.target.name), names):
                 names.add(part.target.name)
+                lower.lender[part.target.name] = part.value
         found = lower.borrowed = frozenset() if lower.generator_info is not None else frozenset(names)
     return found
 
@@ -58,26 +61,39 @@ def _assigned(lower: Any, kind: Any, assign: Any) -> Any:
     """The value of an assignment; what is borrowed is not counted."""
     if assign.target.name not in _borrowed(lower):
         return _assigned_by_numba(lower, kind, assign)
-    value = assign.value
-    if isinstance(value, ir.Arg):
-        return lower.fnargs[value.index]
-    if isinstance(value, ir.Var):
-        return lower.loadvar(value.name)
-    at, _ = _field(lower.typeof(value.value.name), value.attr)
-    return lower.builder.extract_value(lower.loadvar(value.value.name), at)
+    return None  # it is looked up where it is read
+
+
+def _loaded(lower: Any, name: str) -> Any:
+    """The value of a variable; what is borrowed is taken from the arguments, which are there everywhere, and lies nowhere else.
+
+    A record that lies on the stack is taken apart and put together again, number by number, wherever one of its fields is read.
+    """
+    while name in _borrowed(lower):
+        value = lower.lender[name]
+        if isinstance(value, ir.Arg):
+            return lower.fnargs[value.index]
+        if isinstance(value, ir.Expr):
+            at, _ = _field(lower.typeof(value.value.name), value.attr)
+            return lower.builder.extract_value(_loaded(lower, value.value.name), at)
+        name = value.name
+    return _loaded_by_numba(lower, name)
 
 
 def _stored(lower: Any, value: Any, name: str, argidx: Any = None) -> None:
     """Into a variable; what it held before is looked at only where it may have to be freed."""
+    if name in _borrowed(lower):
+        return
     kind = lower.typeof(name)
-    if name not in _borrowed(lower) and _counted(lower, kind):
+    if _counted(lower, kind):
         _stored_by_numba(lower, value, name, argidx)
         return
-    lower._alloca_var(name, kind)
     if name in lower._singly_assigned_vars:
         lower._blk_local_varmap[name] = value
-    else:
-        lower.builder.store(value, lower.getvar(name))
+        return
+    if name not in lower.varmap:
+        lower.varmap[name] = room(lower, value.type, name)
+    lower.builder.store(value, lower.varmap[name])
 
 
 def _ended(lower: Any, name: str) -> None:
@@ -94,44 +110,21 @@ def _instructed(lower: Any, part: Any) -> Any:
 
 
 def _expressed(lower: Any, kind: Any, expression: Any) -> Any:
-    """An expression; likewise."""
+    """An expression; likewise. Counting upwards one by one is three numbers, without a test of its step and a division for its length."""
     if expression.op == "static_getitem" and expression.index_var is not None and type(lower.typeof(expression.value.name)) is types.Array:
         return lower.lower_getitem(kind, expression, expression.value, expression.index_var, lower.fndesc.calltypes[expression])
+    if expression.op == "getiter" and isinstance(kind, types.RangeIteratorType) and one_by_one(lower, expression.value.name):
+        return counting(lower, kind, lower.loadvar(expression.value.name))
+    if expression.op == "iternext" and isinstance(lower.typeof(expression.value.name), types.RangeIteratorType):
+        return counted_on(lower, kind, lower.loadvar(expression.value.name))
     return _expressed_by_numba(lower, kind, expression)
 
 
-def _place(lower: Any, array: Any, index: Any) -> Any:
-    """The address of an element; None for anything but numbers at whole places."""
-    kind, at = lower.typeof(array.name), lower.typeof(index.name)
-    several = isinstance(at, types.BaseTuple)
-    kinds = list(at) if several else [at]
-    if type(kind) is not types.Array or kind.layout not in "CA" or lower.context.enable_boundscheck or len(kinds) != kind.ndim:
-        return None
-    if not isinstance(kind.dtype, (types.Number, types.Boolean)) or not all(isinstance(one, types.Integer) for one in kinds):
-        return None
-    builder, whole, places = lower.builder, lower.loadvar(array.name), lower.loadvar(index.name)
-    parts = [builder.extract_value(places, k) for k in range(len(kinds))] if several else [places]
-    where: Any = None
-    for axis, (one, part) in enumerate(zip(kinds, parts)):
-        step = lower.context.cast(builder, part, one, types.intp if one.signed else types.uintp)
-        length = None
-        if one.signed and not (isinstance(step, Constant) and step.constant >= 0):
-            length = builder.extract_value(whole, [SHAPE, axis])
-            step = builder.select(builder.icmp_signed("<", step, step.type(0)), builder.add(step, length), step)
-        if kind.layout == "A":
-            step = builder.mul(step, builder.extract_value(whole, [STRIDES, axis]))
-        elif where is not None:
-            where = builder.mul(where, length or builder.extract_value(whole, [SHAPE, axis]))
-        where = step if where is None else builder.add(where, step)
-    data = builder.extract_value(whole, DATA)
-    if kind.layout == "C":
-        return builder.gep(data, [where])
-    return builder.inttoptr(builder.add(builder.ptrtoint(data, where.type), where), data.type)
-
-
 def _got(lower: Any, result: Any, expression: Any, array: Any, index: Any, signature: Any) -> Any:
-    """An element of an array."""
-    place = _place(lower, array, index)
+    """An element of an array, or a smaller array in it."""
+    place = address(lower, array, index)
+    if place is None and (part := view(lower, array, index, result)) is not None:
+        return part
     if place is None:
         return _got_by_numba(lower, result, expression, array, index, signature)
     kind = lower.typeof(array.name)
@@ -141,7 +134,7 @@ def _got(lower: Any, result: Any, expression: Any, array: Any, index: Any, signa
 def _set(lower: Any, array: Any, index: Any, value: Any, signature: Any) -> Any:
     """The same, written to."""
     given, kind = lower.typeof(value.name), lower.typeof(array.name)
-    place = _place(lower, array, index) if isinstance(given, (types.Number, types.Boolean)) else None
+    place = address(lower, array, index) if isinstance(given, (types.Number, types.Boolean)) else None
     if place is None:
         return _set_by_numba(lower, array, index, value, signature)
     number = lower.context.cast(lower.builder, lower.loadvar(value.name), given, kind.dtype)
@@ -149,6 +142,7 @@ def _set(lower: Any, array: Any, index: Any, value: Any, signature: Any) -> Any:
 
 
 _assigned_by_numba: Any = Lower.lower_assign
+_loaded_by_numba: Any = Lower.loadvar
 _stored_by_numba: Any = Lower.storevar
 _ended_by_numba: Any = Lower.delvar
 _instructed_by_numba: Any = Lower.lower_inst
@@ -159,6 +153,7 @@ _set_by_numba: Any = Lower.lower_setitem
 # (owner, name, what stands there while a loop is compiled)
 SHORTER: list[tuple[Any, str, Any]] = [
     (Lower, "lower_assign", _assigned),
+    (Lower, "loadvar", _loaded),
     (Lower, "storevar", _stored),
     (Lower, "delvar", _ended),
     (Lower, "lower_inst", _instructed),

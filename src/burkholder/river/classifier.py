@@ -9,7 +9,7 @@ from typing import Any
 from river import base
 
 from burkholder.errors import BadInput
-from burkholder.learning.rows import is_missing
+from burkholder.learning.naming import is_missing
 from burkholder.river.model import StreamModel
 from burkholder.river.rows import table_rows
 from burkholder.storage import pack, unpack

@@ -133,5 +133,8 @@ def written(columns: dict[str, Any]) -> bytes:
 
 
 def _column(values: Any) -> Any:
-    """Numbers as an array: Arrow would ask each of a list what it is."""
-    return np.array(values) if type(values) is list and values and all(type(value) is float for value in values) else values
+    """As Arrow has it: of plain lists it would ask each value what it is, and look for libraries of dates first."""
+    kinds = set(map(type, values)) if type(values) is list else set()
+    if kinds == {str}:
+        return pa.array(values, pa.string())
+    return np.array(values) if kinds in ({float}, {int}) else values

@@ -22,17 +22,21 @@ def blocks(events: list[Event]) -> Iterator[list[int]]:
     >>> list(blocks([event("predict"), event("label"), event("predict"), event("learn"), event("label"), event("predict", "n")]))
     [[0, 2], [1], [3], [5], [4]]
     """
-    waiting: dict[tuple[int, str], list[int]] = {}
+    waiting: tuple[dict[str, list[int]], ...] = tuple({} for _ in TOGETHER)
+    of_verb = dict(zip(TOGETHER, waiting))
     for place, event in enumerate(events):
-        if event.verb in TOGETHER:
-            waiting.setdefault((TOGETHER.index(event.verb), event.model), []).append(place)
-        else:
+        models = of_verb.get(event.verb)
+        if models is None:
             yield from _flushed(waiting)
             yield [place]
+        elif event.model in models:
+            models[event.model].append(place)
+        else:
+            models[event.model] = [place]
     yield from _flushed(waiting)
 
 
-def _flushed(waiting: dict[tuple[int, str], list[int]]) -> Iterator[list[int]]:
-    for verb in range(len(TOGETHER)):
-        yield from [places for (kind, _), places in waiting.items() if kind == verb]
-    waiting.clear()
+def _flushed(waiting: tuple[dict[str, list[int]], ...]) -> Iterator[list[int]]:
+    for models in waiting:
+        yield from models.values()
+        models.clear()

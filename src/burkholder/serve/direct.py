@@ -8,6 +8,7 @@ too slowly, is told so and left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sized
 from functools import cache
 from http import HTTPStatus
@@ -26,6 +27,7 @@ PATIENCE = 30.0  # seconds for a request to come, and what it may take more:
 SLOWEST = 10_000  # bytes a second
 HEADERS = 1 << 16  # bytes of all headers of a request
 SHORT = 1 << 16  # bytes of a body: every connection may have so many half here; longer ones share what room there is
+OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 UNUSUAL = frozenset({b"expect", b"upgrade", b"transfer-encoding"})
 
 
@@ -85,9 +87,16 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
             if not self.size:
                 self.late = self.loop.time() + PATIENCE
             self.size += len(data)
-            super().data_received(data)
+            super().data_received(_staying(data) if self.heading and b"pgrade" in data else data)
             if self.heading and self.size > HEADERS:
                 self._leave(431, "headers", f"{self.size} bytes", f"send at most {HEADERS} bytes of them")
+
+        def eof_received(self) -> bool:  # type: ignore[override]
+            """Who has said everything may wait for the answer still: to what was asked last, if it came whole."""
+            waits = self.cycle is not None and not self.cycle.response_complete and not self.size
+            if waits:
+                self.cycle.keep_alive = False
+            return waits
 
         def look(self, now: float) -> None:
             """Now and then: leave who is too slow. Between two requests uvicorn's own patience counts."""
@@ -142,6 +151,12 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
             self.on_response_complete()
 
     return Direct
+
+
+def _staying(data: bytes) -> bytes:
+    """A request without the offer to go on in another protocol: the parser would take its body for a part of that."""
+    head, end, body = data.partition(b"\r\n\r\n")
+    return OFFER.sub(b"\r\nx-offered:", head) + end + body
 
 
 @cache

@@ -31,7 +31,7 @@ class Tokens(NamedTuple):
         self._from_elsewhere(headers)
         if path in OPEN:
             return
-        given = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
+        given = _token(headers.get(b"authorization", b""))
         admin = bool(self.admin) and hmac.compare_digest(given, self.admin)
         if method in ("PUT", "DELETE"):
             if not self.admin:
@@ -48,6 +48,11 @@ class Tokens(NamedTuple):
             raise Refused(403, "Origin", origin.decode("latin-1"), "pages of other sites may not call this service")
         if self.local and _name(host) not in LOCAL:
             raise Refused(403, "Host", host.decode("latin-1"), "without a token this service answers on localhost only")
+
+
+def _token(header: bytes) -> bytes:
+    scheme, _, token = header.partition(b" ")
+    return token.strip() if scheme.lower() == b"bearer" else header
 
 
 def _name(host: bytes) -> str:

@@ -74,7 +74,7 @@ def recovered(store: Store, progress: Callable[[int], None] = lambda events: Non
             if seq != service.position + 1:
                 raise StoreFailed(f"the log goes from {service.position} to {seq}: a part of it is missing")
             group = unsealed(body)
-            service.apply(group)
+            service.replay(group)
             events += len(group.events)
             progress(events)
             if len(service.ended.fresh) >= MANY:

@@ -118,7 +118,11 @@ class Model:
     def learn(self, rows: Any, labels: Any, weights: Any) -> list[Any]:
         """Rows with labels, all or none; the progressive predictions."""
         before = self.learner.cumulative_loss
-        predictions = [plain(one) for one in plain(self.learner.learn_many(rows, labels, weights))]
+        if len(labels) == 1 and self.together:  # the same bits; nothing has to be kept for undoing it
+            predictions = [plain(self.learner.predict(rows[0]))]
+            self.learner.update(rows[0], labels[0], weights[0])
+        else:
+            predictions = [plain(one) for one in plain(self.learner.learn_many(rows, labels, weights))]
         self.tally.count_many(predictions, labels, weights, self.learner.cumulative_loss - before)
         return predictions
 

@@ -109,7 +109,7 @@ def _content(record: Any) -> dict[str, Any]:
 def _responses(record: Any) -> dict[str, Any]:
     """Of a list each item has an answer, or a problem, of its own."""
     one, problem = ({"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (record, Problem))
-    items = {"207": {"oneOf": [one, problem]}} | {status: problem for status in STATUS if status != "207"}
+    items = {"207": {"anyOf": [one, problem]}} | {status: problem for status in STATUS if status != "207"}
     listed = {status: {"type": "array", "items": item} for status, item in items.items()}
     found = {status: {"oneOf": [problem, many]} if status != "207" else many for status, many in listed.items()}
     told: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _responses(record: Any) -> dict[str, Any]:
     }
     for form in ("lines", "arrow"):
         for answer in told.values():
-            answer["content"][TYPES[form]] = _content(record)[TYPES[form]] if form == "arrow" else {"schema": {"oneOf": [one, problem]}}
+            answer["content"][TYPES[form]] = _content(record)[TYPES[form]] if form == "arrow" else {"schema": {"anyOf": [one, problem]}}
     return {"200": {"description": "Done, and on disk.", "content": _content(record)}, **told}
 
 

@@ -6,8 +6,9 @@ models, the same predictions and the same refusals, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count, islice
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -23,7 +24,6 @@ from burkholder.serve.events import Event, Group
 from burkholder.serve.model import Model, Over, servable
 from burkholder.serve.store import Snapshot, StoreFailed
 
-_LABELS, _WEIGHTS = attrgetter("labels"), attrgetter("weights")
 OURS = "#"  # ids that begin so are given by the service
 KEYED = f"{OURS}learn "  # and these are keys of what was learned
 
@@ -45,37 +45,57 @@ class Service:
     # --- applying ------------------------------------------------------------------------------------------------
     def apply(self, group: Group, requests: list[Any] | None = None) -> list[Answer]:
         """The next group of the log, event by event; an answer to each. Requests may have been read already."""
-        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `ended`
-        self.moment, self._made = group.moment, 0
         events, given = group.events, requests or [None] * len(group.events)
-        self.since = [self.since[0] + len(events), self.since[1] + sum(len(event.body) for event in events)]
         answers: list[Any] = [None] * len(events)
-        for places in blocks(events):
-            found = self._block([events[k] for k in places], [given[k] for k in places])
-            for k, answer in zip(places, found):
+        for places in self._begun(group):
+            for k, answer in zip(places, self._block([events[k] for k in places], [given[k] for k in places])):
                 answers[k] = answer
         self._known = self.position
         return answers
 
+    def replay(self, group: Group) -> None:
+        """`apply`, where nobody waits for an answer."""
+        for places in self._begun(group):
+            events = [group.events[k] for k in places]
+            if self._at_once(events, partial(wire.together, events)) is None:
+                for event in events:
+                    self._one(event, None)
+        self._known = self.position
+
+    def _begun(self, group: Group) -> Iterator[list[int]]:
+        """The blocks of a group that begins now."""
+        self.position += 1  # what the store knows of rounds that end in this very group is not known yet: see `ended`
+        self.moment, self._made = group.moment, 0
+        self.since = [self.since[0] + len(group.events), self.since[1] + sum(len(event.body) for event in group.events)]
+        return blocks(group.events)
+
     def _block(self, events: list[Event], given: list[Any]) -> list[Answer]:
         """Events of one verb and model: all their rounds at once where that can be, else one event after the other."""
+
+        def read() -> wire.Request:
+            given[:] = [request or wire.read(event) for event, request in zip(events, given)]
+            return wire.joined(given)
+
+        items = self._at_once(events, read)
+        if items is None:
+            return [self._one(event, request) for event, request in zip(events, given)]
+        parts = [list(islice(items, request.size)) for request in given]
+        return [_single(part[0]) if request.single else gathered(part) for request, part in zip(given, parts)]
+
+    def _at_once(self, events: list[Event], request: Callable[[], wire.Request]) -> Iterator[Any] | None:
+        """Do what these events of one verb and model ask for, all their rounds together: what there is to answer; None: not done."""
         verb, model = events[0].verb, self.models.get(events[0].model)
-        if verb in TOGETHER and model is not None and model.together and not self.shadows(model.name):
-            try:
-                given = [request or wire.read(event) for event, request in zip(events, given)]
-                items = getattr(self, f"_{verb}_many")(model, given)
-            except BadInput:
-                items = None  # one of them is to be refused: nothing was done, each fares by itself
-            except StoreFailed:
-                raise
-            except Exception as error:
-                self._fault(events[0], error)
-                items = None
-            if items is not None:
-                rest = iter(items)
-                parts = [list(islice(rest, request.size)) for request in given]
-                return [_single(part[0]) if request.single else gathered(part) for request, part in zip(given, parts)]
-        return [self._one(event, request) for event, request in zip(events, given)]
+        if verb not in TOGETHER or model is None or not model.together or self.shadows(model.name):
+            return None
+        try:
+            return getattr(self, f"_{verb}_many")(model, request())
+        except StoreFailed:
+            raise
+        except BadInput:
+            return None  # one of them is to be refused: nothing was done, each fares by itself
+        except Exception as error:
+            self._fault(events[0], error)
+            return None
 
     def _one(self, event: Event, request: wire.Request | None) -> Answer:
         try:
@@ -110,19 +130,19 @@ class Service:
         items = [self._predict_one(model, id, row) for id, row in zip(request.ids, request.rows)]
         return _single(items[0]) if request.single else gathered(items)
 
-    def _predict_many(self, model: Model, requests: list[wire.Request]) -> list[Any] | None:
-        """The rounds of all these requests; None where one of them is no new round."""
-        given = [id for request in requests for id in request.ids]
+    def _predict_many(self, model: Model, request: wire.Request) -> Iterator[Any] | None:
+        """All rounds of a request; None where one of them is no new round."""
+        given = request.ids
         named = [id for id in given if id is not None]
         known = len(set(named)) < len(named) or any(not id or id.startswith(OURS) or id in model.waiting for id in named)
         if known or len(given) < 2 or self.ended.get(model.number, named, self._known):
             return None
-        rows = requests[0].rows if len(requests) == 1 else [row for request in requests for row in request.rows]
         serials = count(model.serial + 1)
-        ids = [f"{OURS}{next(serials)}" if id is None else id for id in given]
-        played = model.play_many(ids, rows, [wire.digest(row) for row in rows], self.moment)
+        ids = named if len(named) == len(given) else [f"{OURS}{next(serials)}" if id is None else id for id in given]
+        rows, digests = wire.digests(request.rows)
+        played = model.play_many(ids, rows, digests, self.moment)
         model.serial += len(given) - len(named)
-        return [model.answer(id, waiting.prediction) for id, waiting in zip(ids, played)]
+        return (model.answer(id, waiting.prediction) for id, waiting in zip(ids, played))
 
     def _predict_one(self, model: Model, given: str | None, row: Any) -> Any:
         try:
@@ -155,16 +175,15 @@ class Service:
         items = [self._label_one(model, *item) for item in zip(request.ids, request.labels, request.weights)]
         return _single(items[0]) if request.single else gathered(items)
 
-    def _label_many(self, model: Model, requests: list[wire.Request]) -> list[Any] | None:
-        """The labels of all these requests; None where one of them is no number, or its round does not wait."""
-        ids = [id for request in requests for id in request.ids]
-        labels, weights = ([value for request in requests for value in part(request)] for part in (_LABELS, _WEIGHTS))
+    def _label_many(self, model: Model, request: wire.Request) -> Iterator[Any] | None:
+        """All labels of a request; None where one of them is no number, or its round does not wait."""
+        ids, labels, weights = request.ids, request.labels, request.weights
         plain = all(type(value) is float for value in labels) and all(type(value) is float for value in weights)
         if not plain or len(ids) < 2 or len(set(ids)) < len(ids) or not all(id in model.waiting for id in ids):
             return None
         for id, over in zip(ids, model.reveal_many(ids, labels, weights)):  # type: ignore[arg-type]
             self._close(model, str(id), over)
-        return [Learned(str(id)) for id in ids]
+        return (Learned(str(id)) for id in ids)
 
     def _label_one(self, model: Model, id: Any, label: Any, weight: Any) -> Any:
         try:

@@ -81,7 +81,8 @@ class Store:
             self._lock = _alone(self.folder)
         except OSError as error:
             raise StoreFailed(f"{folder} cannot be used: {error.strerror}") from None
-        self._unwritten = 0
+        beside = self.folder / f"{FILE}-wal"
+        self._unwritten = beside.stat().st_size if beside.exists() else 0  # what lives before this one left there
         self._mover: threading.Thread | None = None
         before = os.umask(0o077)  # the file and those beside it are the user's alone
         try:
@@ -105,7 +106,8 @@ class Store:
             raise StoreFailed(f"it was written by a later version (schema {version}): upgrade burkholder")
         for table in TABLES:
             writing.execute(table)
-        writing.execute(f"PRAGMA user_version = {SCHEMA}")
+        if version < SCHEMA:  # what is there is not written again: a full disk can be opened, and read
+            writing.execute(f"PRAGMA user_version = {SCHEMA}")
 
     # --- writing -------------------------------------------------------------------------------------------------
     def append(self, seq: int, body: bytes, closed: Sequence[Closed] = (), snapshot: Snapshot | None = None) -> None:

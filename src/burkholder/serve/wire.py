@@ -7,10 +7,12 @@ that can be set: what the log holds reads the same for ever. Limits are checked 
 from __future__ import annotations
 
 from array import array
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
+import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.serve.events import ARROW, JSON, Event
@@ -63,8 +65,10 @@ class Request(NamedTuple):
         return len(self.ids)
 
 
+_COLUMNS = tuple(map(attrgetter, Request._fields[1:]))
 KINDS: dict[str, Any] = {"predict": Play, "label": Truth, "learn": Example}
 _json: dict[str, Any] = {verb: msgspec.json.Decoder(kind | list[kind]) for verb, kind in KINDS.items()}  # type: ignore[valid-type]
+_groups: dict[str, Any] = {verb: msgspec.json.Decoder(list[kind | list[kind]]) for verb, kind in KINDS.items()}  # type: ignore[valid-type]
 _lines = {verb: msgspec.json.Decoder(kind) for verb, kind in KINDS.items()}
 
 
@@ -89,16 +93,42 @@ def read(event: Event) -> Request:
             said = _lines[event.verb].decode_lines(event.body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as error:
         raise Malformed("body", event.body[:60].decode(errors="replace"), str(error)) from None
-    if type(said) is not list:
-        return _single(event.verb, said)
-    if event.verb == "learn":
-        ids: list[str | None] = [None] * len(said)
-    else:
-        ids = [None if item.id is None else str(item.id) for item in said]
-    rows = () if event.verb == "label" else [_row(item.x) for item in said]
-    if event.verb == "predict":
+    return _listed(event.verb, said) if type(said) is list else _single(event.verb, said)
+
+
+def _listed(verb: str, items: list[Any]) -> Request:
+    """What a list of objects asks for."""
+    ids: list[str | None] = [None] * len(items) if verb == "learn" else [None if item.id is None else str(item.id) for item in items]
+    rows = () if verb == "label" else [_row(item.x) for item in items]
+    if verb == "predict":
         return Request(False, ids, rows)
-    return Request(False, ids, rows, [item.y for item in said], [item.weight for item in said])
+    return Request(False, ids, rows, [item.y for item in items], [item.weight for item in items])
+
+
+def together(events: list[Event]) -> Request:
+    """What events of one verb ask for, as one list. Bodies that can each be read alone, which most are, are read as one.
+
+    >>> together([Event("label", "m", JSON, b'{"id": "a", "y": 1}'), Event("label", "m", JSON, b'[{"id": 7, "y": 0}]')]).ids
+    ['a', '7']
+    """
+    verb = events[0].verb
+    if all(event.form == JSON for event in events):
+        try:
+            said = _groups[verb].decode(b"[%s]" % b",".join([event.body for event in events]))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
+            said = []  # reading them one by one says which
+        if len(said) == len(events):
+            if any(type(item) is list for item in said):
+                said = [one for item in said for one in (item if type(item) is list else [item])]
+            return _listed(verb, said)
+    return joined([read(event) for event in events])
+
+
+def joined(requests: list[Request]) -> Request:
+    """Many requests as one list."""
+    if len(requests) == 1:
+        return requests[0]
+    return Request(False, *([value for request in requests for value in column(request)] for column in _COLUMNS))
 
 
 def _single(verb: str, item: Any) -> Request:
@@ -131,3 +161,17 @@ def digest(row: Any) -> int:
     if type(row) is list:
         row = array("d", row)
     return crc32(memoryview(row)) if hasattr(row, "tobytes") else crc32(msgspec.msgpack.encode(row))
+
+
+def digests(rows: Any) -> tuple[Any, list[int]]:
+    """The rows, as one matrix where they are vectors of one length, and the digest of each.
+
+    >>> digests([[1.0, 2.0], [3.0, 4.0]])[1] == [digest([1.0, 2.0]), digest([3.0, 4.0])]
+    True
+    """
+    if type(rows) is list and rows and all(type(row) is list for row in rows) and len(set(map(len, rows))) == 1 and rows[0]:
+        rows = np.array(rows)
+    if not isinstance(rows, np.ndarray) or rows.dtype != np.float64 or not rows.size:
+        return rows, [digest(row) for row in rows]
+    data, wide = np.ascontiguousarray(rows).data.cast("B"), 8 * rows.shape[1]
+    return rows, [crc32(data[start : start + wide]) for start in range(0, len(data), wide)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,11 @@ from scipy import sparse
 
 from burkholder.errors import BadInput
 from burkholder.learning import dates
+from burkholder.learning.fields import seconds
+from burkholder.learning.naming import is_missing
 
-WORDS = ("category", "object", "str", "string", "Categorical", "Enum", "String", "Utf8")  # types of columns that hold no numbers
 Words = list[tuple[int, np.ndarray]]  # columns of words, by the place of the column they come from; a date gives several
-NOTHING = ""  # a word of a moment that is missing: what is missing is marked once, by its trend
+NOTHING: Any = object()  # a word of a moment that is missing: what is missing is marked once, by its trend
 
 
 class Columns:
@@ -28,6 +31,10 @@ class Columns:
     def place(self, column: int, label: Any, learning: bool) -> int | None:
         """Where that indicator stands; None for one not met yet, which `learning` remembers."""
         key = (column, label)
+        try:
+            hash(label)
+        except TypeError:
+            raise BadInput(f"column {column}", label, "give numbers, text or dates; what cannot be hashed is no category") from None
         if key not in self.places and learning:
             self.places[key] = self.features + len(self.places)
         return self.places.get(key)
@@ -44,8 +51,8 @@ class Columns:
             extra.append((row, self.place(column, None, learning)))
         for column, labels in words:
             for row, label in enumerate(labels.tolist()):
-                if label != NOTHING:
-                    extra.append((row, self.place(column, None if _absent(label) else label, learning)))
+                if label is not NOTHING:
+                    extra.append((row, self.place(column, label, learning)))
         rows.data[missing] = 0.0
         found = [(row, place) for row, place in extra if place is not None]
         at = np.array(found, np.int64).reshape(-1, 2)
@@ -57,10 +64,6 @@ class Columns:
         return rows
 
 
-def _absent(label: Any) -> bool:
-    return label is None or label != label
-
-
 def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     """(X with zeros in place of its columns of words and trends in place of dates, the words); how: "from_dtype", or None to take none."""
     if how is None or not hasattr(X, "columns") or not hasattr(X, "dtypes"):
@@ -68,29 +71,41 @@ def words_of(X: Any, how: Any) -> tuple[Any, Words]:
     if how != "from_dtype":
         raise BadInput("categorical_features", how, "give 'from_dtype' or None")
     words: Words = []
-    kept: dict[Any, np.ndarray] = {}
-    for k, name in enumerate(X.columns):
-        kind = str(X[name].dtype).partition("(")[0].partition("[")[0]
-        if kind in ("datetime64", "Datetime", "Date"):
-            kept[name] = _moments(k, X[name], kind != "Date", words)
-        elif kind in WORDS:
-            labels = np.asarray(X[name], dtype=object)
-            some = next((label for label in labels.tolist() if not _absent(label)), None)
-            if dates.is_moment(some):
-                kept[name] = _moments(k, labels, hasattr(some, "hour"), words)
-            else:
-                kept[name] = np.zeros(len(X))
-                words.append((k, labels))
+    kept: dict[int, np.ndarray] = {}
+    columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[name] for k, name in enumerate(X.columns)]  # two may have one name
+    for k, column in enumerate(columns):
+        if _numeric(column.dtype):
+            continue
+        labels = list(column)
+        some = next((label for label in labels if not is_missing(label)), None)
+        if dates.is_moment(some):
+            kept[k] = _moments(k, labels, hasattr(some, "hour"), words)
+        elif isinstance(some, (timedelta, np.timedelta64)):
+            kept[k] = np.array([np.nan if is_missing(label) else seconds(label) for label in labels])
+        elif isinstance(some, Decimal):
+            kept[k] = np.array([np.nan if is_missing(label) else float(label) for label in labels])
+        else:
+            kept[k] = np.zeros(len(X))
+            words.append((k, np.fromiter((None if is_missing(label) else label for label in labels), object, len(labels))))
     if not kept:
         return X, []
     import pandas as pd
 
-    return pd.DataFrame({name: kept[name] if name in kept else np.asarray(X[name], dtype=float) for name in X.columns}), words
+    numbers = [kept[k] if k in kept else np.asarray(column, dtype=float) for k, column in enumerate(columns)]
+    return pd.DataFrame(np.column_stack(numbers), columns=X.columns), words
+
+
+def _numeric(dtype: Any) -> bool:
+    """Whether a column of pandas' or polars' holds numbers, or true and false."""
+    if hasattr(dtype, "is_numeric"):
+        return dtype.is_numeric() or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "biufc"
 
 
 def _moments(column: int, values: Any, timed: bool, words: Words) -> np.ndarray:
     """The trends of a column of dates; its hours, weekdays and months become words, as `learning.dates` has them."""
-    naive = [None if _absent(value) else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in list(values)]
+    there: list[Any] = [None if is_missing(value) else value for value in list(values)]
+    naive = [value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value for value in there]
     trend, places = dates.many(np.array(naive, dtype="datetime64[us]"), timed)
     here = ~np.isnan(trend)
     names = np.array(dates.WORDS, dtype=object)

@@ -69,7 +69,7 @@ def seal(header: dict[str, Any], arrays: Arrays) -> bytes:
         parts += [plain.reshape(-1).view(np.uint8), bytes(padding)]
         offset += plain.nbytes + padding
     text = json.dumps({**header, "arrays": table}, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    words = text.encode()
+    words = text.encode(errors="backslashreplace")  # half of a surrogate pair is no text: it is escaped as JSON has it
     words += b" " * (-(_START.size + len(words)) % _ALIGN)
     length = _START.size + len(words) + offset + _SEAL
     parts = [_START.pack(MAGIC, SCHEMA, length, len(words)), words, *parts]

@@ -1,8 +1,9 @@
 """The best constant of an inequality that a user wrote: an estimate, and what of a bracket around it is proved.
 
 The upper end is a polynomial U, or a quotient of two, with an exact certificate (`burkholder.discovery`), a file that `burkholder.checker`
-verifies alone; the lower end is a stopped walk or a ray (`lower`), a file that `burkholder.refuter` verifies. An end that was not found is
-not claimed, and the answer says so. No number of any known inequality is used.
+verifies alone; where neither is found, the program's spline, lifted and proved in intervals (`lifted`, `splined`). The lower end is a
+stopped walk or a ray (`lower`), a file that `burkholder.refuter` verifies. An end that was not found is not claimed, and the answer says
+so. No number of any known inequality is used.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from burkholder.discovery.program import NotFound
 from burkholder.discovery.result import Found, FoundFunction, ProofCertificate
 from burkholder.discovery.search import discover
 from burkholder.errors import BadInput
+from burkholder.functions.base import BurkholderFunction
 from burkholder.lab.formulas import Formula
 from burkholder.lab.inequality import VARIANCE, Inequality
 from burkholder.lab.sharp.ends import above, below, shown_above, shown_below
+from burkholder.lab.sharp.lifted import SplineFunction, lifted
 from burkholder.lab.sharp.lower import lower
 from burkholder.lab.sharp.lower_limited import lattice, longest, still
 from burkholder.lab.sharp.shape import Array, Game, Program, Unsolved
@@ -41,6 +44,7 @@ class OwnConstant:
     walk: dict[str, Any] | None  # the certificate of the lower end
     why: str  # why an end is missing, or empty
     seconds: float
+    spline: dict[str, Any] | None = None  # the certificate of the upper end where U is a spline
 
     @property
     def upper(self) -> float | None:
@@ -63,15 +67,23 @@ class OwnConstant:
         return math.inf if self.upper is None or self.lower is None else self.upper / self.lower - 1
 
     @property
-    def function(self) -> FoundFunction | None:
+    def function(self) -> FoundFunction | SplineFunction | None:
         """The U of the proof."""
+        if self.spline is not None:
+            return SplineFunction(self.spline)
         return None if self.found is None else self.found.function
+
+    def as_function(self, **options: Any) -> BurkholderFunction:
+        """The U of the proof as the Burkholder function of a learner, where it has a prediction side: `bk.Learner(found, …)` plays it."""
+        if self.found is None:
+            raise BadInput("inequality", str(self.inequality), "only a polynomial U becomes a learner, and none was found")
+        return self.found.as_function(**options)
 
     def save(self, path: str | Path, end: str = "upper") -> Path:
         """Write the certificate of the upper or of the lower end, for `burkholder check`."""
         if end not in ("upper", "lower"):
             raise BadInput("end", end, "choose upper or lower")
-        data = self.walk if end == "lower" else None if self.found is None else self.found.certificate.data
+        data = self.walk if end == "lower" else self.spline if self.found is None else self.found.certificate.data
         if data is None:
             raise BadInput("path", str(path), f"there is no certificate of the {end} end: {self.why}")
         return ProofCertificate(data).save(path)
@@ -86,7 +98,7 @@ class OwnConstant:
             "proved": self.proved,
             "statement": None if self.found is None else self.found.statement,
             "why": self.why,
-            "certificate": None if self.found is None else dict(self.found.certificate.data),
+            "certificate": self.spline if self.found is None else dict(self.found.certificate.data),
             "walk": self.walk,
             "seconds": self.seconds,
         }
@@ -94,7 +106,8 @@ class OwnConstant:
     def __str__(self) -> str:
         lines = [str(self.inequality)]
         if self.upper is not None:
-            lines.append(f"  C ≤ {shown_above(self.upper)}, proved in exact arithmetic: {self.exact}")
+            how = "exact" if self.spline is None else "interval"
+            lines.append(f"  C ≤ {shown_above(self.upper)}, proved in {how} arithmetic: {self.exact}")
         if self.lower is not None and self.walk is not None:
             lines.append(f"  C > {shown_below(self.lower)}, proved in exact arithmetic: it fails with {self.walk['constant']}")
         if self.found is not None:
@@ -113,22 +126,23 @@ def own(inequality: Inequality) -> OwnConstant:
     (5.828427, True, True)
     """
     began = time.perf_counter()
-    estimate, why = _estimate(inequality)
+    program, coefficients, estimate, why = _estimate(inequality)
     found: Found | None = None
-    problem = inequality.polynomial()
-    if problem is None:
-        why += "no upper end is proved: a polynomial proof needs polynomial sides, and even ones for transforms. "
-    else:
+    problem, missing = inequality.polynomial(), "a polynomial proof needs polynomial sides, and even ones for transforms"
+    if problem is not None:
         try:
             found = _better(inequality, discover(problem), estimate)
         except NotFound as error:
-            why += f"no upper end is proved: {error}. "
-    exact = None if found is None else found.exact
+            missing = str(error)
+    spline = lifted(inequality, program, coefficients) if found is None and program is not None else None
+    if found is None and spline is None:
+        why += f"no upper end is proved: {missing}. "
+    exact = found.exact if found is not None else None if spline is None else Fraction(spline["constant"])
     near = estimate if exact is None else float(exact)
     walk = _lower(inequality, problem, near)
     if walk is None:
         why += "no lower end is proved: no stopped walk was found. "
-    return OwnConstant(inequality, estimate, exact, found, walk, why.strip(), time.perf_counter() - began)
+    return OwnConstant(inequality, estimate, exact, found, walk, why.strip(), time.perf_counter() - began, spline)
 
 
 def _lower(inequality: Inequality, problem: Problem | None, near: float | None) -> dict[str, Any] | None:
@@ -267,11 +281,13 @@ def game(inequality: Inequality) -> tuple[Game | None, str]:
     return Game(float(degree), first, against, inequality.moves, 0.5, slopes), ""
 
 
-def _estimate(inequality: Inequality) -> tuple[float | None, str]:
+def _estimate(inequality: Inequality) -> tuple[Program | None, Array, float | None, str]:
+    """The program, its spline and its value; or why there is none."""
     stated, why = game(inequality)
     if stated is None:
-        return None, why
+        return None, np.zeros(0), None, why
     try:
-        return Program(stated, 72).solve()[1], ""
+        program = Program(stated, 72)
+        return program, *program.solve(), ""
     except Unsolved as error:
-        return None, f"no estimate: the linear program found no U ({error}); the inequality may fail for every C. "
+        return None, np.zeros(0), None, f"no estimate: the linear program found no U ({error}); the inequality may fail for every C. "

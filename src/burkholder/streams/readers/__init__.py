@@ -61,7 +61,8 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
         return ArrowReader(path, **{key: option for key, option in options.items() if option is not None or key == "classes"})
     format = detect.by_name(path) if format is None else detect.check(format)
     source = None
-    if format not in ("parquet", "npz"):
+    piped = os.fspath(path) == "-"
+    if format not in ("parquet", "npz") or (format == "parquet" and (piped or detect.packed(path))):
         source = Source(path)
         if format in (None, "csv", "jsonl"):
             try:
@@ -73,13 +74,12 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
             format = detect.by_content(source.start())
     given = {key: option for key, option in options.items() if (option is not None and option != ()) or key == "classes"}
     kind, known = _KNOWN[format]
-    if format in ("parquet", "npz") and source is not None:
-        source.close()
-    if format == "arrow" and source is not None and source.total is not None and not source.compression:
-        source.close()  # a file of its own: Arrow reads it where it lies
+    whole = piped or (source is not None and (source.total is None or bool(source.compression)))
+    if source is not None and (format == "npz" or (format in ("parquet", "arrow") and not whole)):
+        source.close()  # a file of its own is read where it lies
         source = None
-    if format in ("parquet", "npz") and (os.fspath(path) == "-" or (source and source.compression)):
-        raise BadInput("path", os.fspath(path), f"{format} is not read from a pipe or through another compression; give the file itself")
+    if format == "npz" and whole:
+        raise BadInput("path", os.fspath(path), "npz is not read from a pipe or through another compression; give the file itself")
     for key, option in given.items():
         if key not in known:
             if source is not None:
@@ -88,7 +88,7 @@ def open_reader(path: Any, format: str | None = None, **options: Any) -> Any:
                 raise BadInput("path", os.fspath(path), f"the model learned from a table; this is a {format} file")
             raise BadInput(key, option, f"this says nothing about a {format} file; leave it out")
     try:
-        return kind(path if source is None or format in ("parquet", "npz") else source, **given)
+        return kind(path if source is None else source, **given)
     except BaseException:
         if source is not None:
             source.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from burkholder.errors import BadInput, MissingExtra
 from burkholder.learning import frames
+from burkholder.learning.fields import SECOND
 from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.tabular import TableReader
@@ -46,9 +48,15 @@ class ArrowReader(TableReader):
         self._tables: Iterator[Any] = iter(())
         try:
             schema = self._opened(path, framed)
+        except BadInput:
+            raise
         except (OSError, ValueError, self._arrow.ArrowException) as error:
             raise BadInput("path", self.name, f"it cannot be read as {self.format.capitalize()} ({error})") from None
         texts = [field.name for field in schema if self._kind(field.type) == "text"]
+        odd = next((field for field in schema if self._kind(field.type) == "odd" and field.name not in columns.get("drop", ())), None)
+        if odd is not None:
+            held = f"column {odd.name!r} holds {odd.type}: give its values columns of their own, or leave it out (--drop {odd.name})"
+            raise BadInput("path", self.name, held)
         moments = [field.name for field in schema if self._kind(field.type) == "moment"]
         if len(set(schema.names)) < len(schema.names):
             raise BadInput("path", self.name, "two columns have the same name; rename one")
@@ -58,10 +66,18 @@ class ArrowReader(TableReader):
     def _opened(self, path: Any, framed: bool) -> Any:
         """The columns; `self._tables` gives their record batches."""
         if framed:
-            table = frames.opened(path, "path").to_arrow()
+            try:
+                table = frames.opened(path, "path").to_arrow()
+            except BadInput:
+                raise
+            except (TypeError, ValueError, OSError, self._arrow.ArrowException) as error:
+                remedy = f"it cannot be read as Arrow ({error}): give every column one kind of values, and sparse ones in full"
+                raise BadInput("path", self.name, remedy) from None
             self._total, self.format = table.num_rows, "frame"
             self._tables = iter(table.to_batches(max_chunksize=self._chunk))
             return table.schema
+        if isinstance(path, Source) and path.start().startswith(b"ARROW1"):
+            return self._indexed(self._spooled(path))
         if isinstance(path, Source):  # a stream, from a file or a pipe
             stream = self._arrow.ipc.open_stream(self._arrow.PythonFile(_Bytes(path), mode="r"))
             self._tables = iter(stream)
@@ -69,20 +85,32 @@ class ArrowReader(TableReader):
         file = self._arrow.OSFile(os.fspath(path))
         self._file = file
         if file.read(6) == b"ARROW1":
-            whole = self._arrow.ipc.open_file(file)
-            self._tables = (whole.get_batch(k) for k in range(whole.num_record_batches))
-            return whole.schema
+            return self._indexed(file)
         file.seek(0)
         stream = self._arrow.ipc.open_stream(file)
         self._tables = iter(stream)
         return stream.schema
 
+    def _indexed(self, file: Any) -> Any:
+        """A file with its index at the end."""
+        whole = self._arrow.ipc.open_file(file)
+        self._tables = (whole.get_batch(k) for k in range(whole.num_record_batches))
+        return whole.schema
+
+    def _spooled(self, source: Source) -> Any:
+        """All that a pipe gives, for what cannot be read from its beginning."""
+        return self._arrow.BufferReader(b"".join(iter(partial(_Bytes(source).read, 1 << 20), b"")))
+
     def _kind(self, type: Any) -> str:
         types = self._arrow.types
         if types.is_timestamp(type) or types.is_date(type):
             return "moment"
+        if types.is_dictionary(type):
+            return "text"  # categories are words
+        if types.is_nested(type) or isinstance(type, self._arrow.BaseExtensionType):
+            return "odd"
         plain = types.is_integer(type) or types.is_floating(type) or types.is_boolean(type) or types.is_decimal(type)
-        return "number" if plain or types.is_null(type) else "text"
+        return "number" if plain or types.is_null(type) or types.is_duration(type) else "text"
 
     def _batches(self) -> Iterator[Batch]:
         try:
@@ -99,6 +127,9 @@ class ArrowReader(TableReader):
     def _numbers(self, field: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if self._arrow.types.is_boolean(field.type):
             field = field.cast(self._arrow.int8())
+        elif self._arrow.types.is_duration(field.type):
+            spans = field.cast(self._arrow.duration("ns")).to_numpy(zero_copy_only=False)
+            field = self._arrow.array(spans / SECOND, from_pandas=True)
         elif self._arrow.types.is_decimal(field.type):  # by way of its digits: Arrow's own way misses the nearest float
             field = field.cast(self._arrow.string())
         try:
@@ -153,7 +184,7 @@ class ParquetReader(ArrowReader):
     format = "parquet"
 
     def _opened(self, path: Any, framed: bool) -> Any:
-        self._file = self._arrow.parquet.ParquetFile(path)
+        self._file = self._arrow.parquet.ParquetFile(self._spooled(path) if isinstance(path, Source) else path)
         self._total = self._file.metadata.num_rows
         self._tables = self._file.iter_batches(batch_size=self._chunk)
         return self._file.schema_arrow

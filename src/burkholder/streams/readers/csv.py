@@ -5,10 +5,12 @@ A slow pipe is not waited for: what it gives before its first pause, at least tw
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,9 @@ from burkholder.streams.readers.table import PLACES, parse, survey, survey_dates
 from burkholder.streams.readers.text import PATIENCE, TextReader
 
 SAMPLE = 1 << 18
+ENOUGH = 2  # rows that must agree before the first line is said to be wrong
+ANNOUNCED = re.compile(rb" *sep=([^\w\s\"]|\t)(?=\r?\n)")
+RUNS = re.compile(r'("(?:[^"]|"")*")|[ \r]*(\n)[ \r]*|[ ]+')  # a quoted field, a line end with the blanks around it, a run of spaces
 
 
 class CsvReader(TextReader):
@@ -52,12 +57,12 @@ class CsvReader(TextReader):
             header = reading.header
         if decimal not in (".", ",", None):
             raise BadInput("decimal", decimal, "give '.' or ','")
-        sample = self._sample()
-        self.delimiter = _delimiter(sample) if delimiter is None else delimiter
+        announced, sample = self._sample()
+        self.delimiter = announced or _delimiter(sample) if delimiter is None else delimiter
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\n':
             raise BadInput("delimiter", delimiter, "give one ASCII character, no quote and no line end")
         self.decimal = decimal or _decimal(sample, self.delimiter, "." if reading is None else reading.decimal)
-        records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
+        records = _records(sample, self.delimiter)
         trimmed = ([field.strip(" \t\r") for field in record] for record in records)
         try:
             first = next((record for record in trimmed if any(record)), [])
@@ -65,6 +70,7 @@ class CsvReader(TextReader):
             raise BadInput("path", self.name, f"its first line cannot be read as delimited text ({error})") from None
         if not first:
             raise self.damage or BadInput("path", self.name, "it holds no row")
+        self._refuse_misfits(first, trimmed)
         self._starts, self._stops = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
         seen = self._survey(sample, first)
         head, body = seen[:, 0, 2] > 0, _mostly(seen[:, 1], 2)
@@ -74,7 +80,8 @@ class CsvReader(TextReader):
             self.header = bool((head & ~body).any() or months.any() or head.all())
         else:
             self.header = header
-        names = first if self.header else [str(place + 1) for place in range(len(first))]
+        places = [str(place + 1) for place in range(len(first))]
+        names = [name or place for name, place in zip(first, places)] if self.header else places
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput("path", self.name, f"two columns are called {twice!r}; rename one, or read without header")
@@ -98,8 +105,9 @@ class CsvReader(TextReader):
         if self.header:
             self._skip_header()
 
-    def _sample(self) -> str:
-        """The first whole lines, left in the block for parsing: SAMPLE bytes, or what a pipe gave before it paused."""
+    def _sample(self) -> tuple[str | None, str]:
+        """(the delimiter if it is announced, the first whole lines, left in the block for parsing: SAMPLE bytes, or what a pipe gave
+        before it paused)."""
         enough = False
         while not self.ended and (self._stop - PADDING < SAMPLE or self.raw.find(b"\n", PADDING, self._stop) < 0):
             self._read()
@@ -109,8 +117,18 @@ class CsvReader(TextReader):
                     break
         if self.raw.startswith(b"\xef\xbb\xbf", PADDING):  # a byte-order mark
             self.raw[PADDING : PADDING + 3] = b"   "
+        announced = self._announced()
         end = self.raw.rfind(b"\n", PADDING, self._stop) + 1
-        return bytes(self.view[PADDING : max(end, PADDING)]).decode("utf-8", "replace")
+        return announced, bytes(self.view[PADDING : max(end, PADDING)]).decode("utf-8", "replace")
+
+    def _announced(self) -> str | None:
+        """The delimiter of a first line `sep=;`, as Excel writes it: no row."""
+        found = ANNOUNCED.match(self.raw, PADDING, self._stop)
+        if found is None:
+            return None
+        delimiter = found[1].decode()
+        self.raw[found.start() : found.end()] = b" " * (found.end() - found.start())
+        return delimiter
 
     def _records(self) -> int:
         """How many whole records there are, up to two: names (perhaps) and a row."""
@@ -125,7 +143,7 @@ class CsvReader(TextReader):
     def _sampled(self, sample: str, names: Sequence[str], column: str) -> Iterator[str]:
         """The fields of a column in the sample."""
         place = list(names).index(column)
-        records = csv.reader(io.StringIO(sample), delimiter=self.delimiter)
+        records = _records(sample, self.delimiter)
         if self.header:
             next(records, None)
         while True:
@@ -153,6 +171,13 @@ class CsvReader(TextReader):
             copy = np.frombuffer(bytearray(text), dtype=np.uint8)
             survey_dates(copy, PADDING, len(copy) - PADDING, ord(self.delimiter), self._starts, self._stops, seen)
         return seen
+
+    def _refuse_misfits(self, first: Sequence[str], records: Iterator[list[str]]) -> None:
+        """A title or a remark in front of the names: every row would be refused, and none of them is wrong."""
+        with contextlib.suppress(csv.Error):  # a line that is damaged, and refused where it is read
+            told = _misfit(first, list(islice((record for record in records if any(record)), ENOUGH)))
+            if told:
+                raise BadInput("path", self.name, told)
 
     def _refuse_commas(self, columns: Sequence[str]) -> None:
         """A number with a comma is one thing here and another there: it must be said which."""
@@ -256,6 +281,37 @@ class CsvReader(TextReader):
         return self.plan.count
 
 
+def _records(sample: str, delimiter: str) -> Iterator[list[str]]:
+    """The records of a text as Python reads them; spaces that delimit may stand in runs.
+
+    >>> list(_records('a  b\\n 1 "2  3" \\n', " "))
+    [['a', 'b'], ['1', '2  3']]
+    """
+    if delimiter == " ":
+        sample = RUNS.sub(lambda found: found[1] or found[2] or " ", sample.strip(" "))
+    return csv.reader(io.StringIO(sample), delimiter=delimiter)
+
+
+def _misfit(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """What is wrong with a first line that has not as many fields as the rows behind it, all of which agree; "" where nothing is.
+
+    >>> _misfit(["Sales 2024"], [["day", "store", "sold"], ["1", "3", "7"]])
+    "its first line ('Sales 2024') has 1 field, the next ones have 3: leave out what stands before the names (tail -n +2 FILE)"
+    """
+    widths = {len(row) for row in rows}
+    if len(rows) < ENOUGH or len(widths) > 1 or widths == {len(first)}:
+        return ""
+    many = widths.pop()
+    shown = " ".join(field for field in first if field)
+    shown = repr(shown if len(shown) <= 40 else shown[:37] + "...")
+    told = f"its first line ({shown}) has {len(first)} field{'s' * (len(first) != 1)}, the next ones have {many}: "
+    if many == len(first) + 1:
+        if not any(row[-1] for row in rows):
+            return told + "they end with a delimiter; put one at the end of the first line too"
+        return told + "put a name before the first one, or leave out what stands before the names (tail -n +2 FILE)"
+    return told + "leave out what stands before the names (tail -n +2 FILE)"
+
+
 def _mostly(seen: np.ndarray, what: int) -> np.ndarray:
     """The columns with more fields of that kind than of any other, missing ones not counted."""
     others = np.delete(seen, [0, what], axis=1)
@@ -287,7 +343,7 @@ def _delimiter(sample: str) -> str:
     >>> _delimiter("1,5;2,3;3,1\\n"), _delimiter('"a, b, c";d\\n'), _delimiter("a,b;c,d\\n")
     (';', ';', ',')
     """
-    line = re.sub(r'"[^"]*"', "", next((line for line in sample.splitlines() if line.strip()), ""))
+    line = re.sub(r'"[^"]*"', "", next((line for line in sample.splitlines() if line.strip()), "")).strip(" ")
     for mark in "\t;|":
         fields = line.split(mark)
         if len(fields) > 1 and all("," not in field or re.fullmatch(r"\s*[+-]?\d+,\d+\s*", field) for field in fields):

@@ -63,9 +63,14 @@ def by_name(path: str | os.PathLike[str]) -> str | None:
         if not any(place.glob("*.npy")):
             raise BadInput("path", os.fspath(path), "this is a folder, and no arrays (.npy) are in it: give a file")
         return "npz"
-    if place.suffix.lower() in _PACKED:
+    if packed(path):
         place = place.with_suffix("")
     return _ENDINGS.get(place.suffix.lower())
+
+
+def packed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's name says that it is compressed."""
+    return Path(path).suffix.lower() in _PACKED
 
 
 def refuse(start: bytes, name: str) -> None:
@@ -76,6 +81,8 @@ def refuse(start: bytes, name: str) -> None:
     for magic, (what, remedy) in _BINARY.items():
         if start.startswith(magic) and not (zipped and what == "a zip archive"):
             raise BadInput("path", name, f"it is {what}: {remedy}")
+    if start.lstrip()[:15].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise BadInput("path", name, "it is a web page or XML, perhaps an answer in place of the file: fetch it again, or export CSV")
     if _DOCUMENT.match(start.splitlines()[0] if start.strip() else b""):
         raise BadInput(
             "path", name, "it is one JSON document: write one object a line (jq -c '.[]' FILE, or pandas' to_json with lines=True)"

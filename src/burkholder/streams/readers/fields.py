@@ -18,16 +18,18 @@ def fields(text, p, stop, delimiter, starts, stops, wrong):
     """Find the fields of the record at p: (how many, place after its end or -1 if unfinished, lines in it).
 
     Quoted fields are unquoted in place, once the record is known to be whole. `wrong[0]` is set to the field
-    with text behind its closing quote, else -1.
+    with text behind its closing quote, else -1. Spaces that delimit may stand in runs, and around the record.
     """
-    count, lines, doubled = 0, 0, False
+    count, lines, doubled, runs = 0, 0, False, delimiter == 32
     most = starts.size
     ends, lines_end = everywhere(delimiter), everywhere(10)
     wrong[0] = -1
     begin = p
     while True:
-        while p < stop and _blank(text[p]) and text[p] != delimiter:
+        while p < stop and _blank(text[p]) and (runs or text[p] != delimiter):
             p += 1
+        if runs and count > 0 and p < stop and text[p] == 10:
+            break
         quoted = p < stop and text[p] == QUOTE
         if quoted:
             p += 1

@@ -17,6 +17,7 @@ from burkholder.streams.readers.batch import Batch
 from burkholder.streams.readers.columns import NO_NUMBER
 from burkholder.streams.readers.dates import spelled
 from burkholder.streams.readers.packed import Damaged
+from burkholder.streams.readers.reading import FEATURE_ROLES
 from burkholder.streams.readers.source import Source
 from burkholder.streams.readers.tabular import TableReader
 from burkholder.streams.readers.text import PATIENCE
@@ -41,6 +42,8 @@ class JsonReader(TableReader):
         names = list(dict.fromkeys([*(reading.columns if reading else ()), *(key for row in rows for key in row)]))
         if not names:
             raise BadInput("path", self.name, self._nothing())
+        if reading is not None and rows:
+            self._refuse_strangers(reading, {key for row in rows for key in row})
         seen = {name: [value for row in rows if not _absent(value := row.get(name))] for name in names}
         words = {name for name, values in seen.items() if _mostly_words(values)}
         moments = {name for name in words if all(isinstance(v, str) and spelled(v) is not None for v in seen[name])}
@@ -48,6 +51,13 @@ class JsonReader(TableReader):
         self._known = None if reading is not None else set(names)  # a model looks at its own columns alone
         texts = [name for name in names if name in words - moments]
         self._settle(names, texts, [name for name in names if name in moments], truths=truths, **columns)
+
+    def _refuse_strangers(self, reading: Any, keys: set[str]) -> None:
+        """Objects of which a model knows no column: every prediction would be that of a row without values."""
+        known = [name for name, role in zip(reading.columns, reading.roles) if role in FEATURE_ROLES]
+        if not keys & set(known):
+            told = f"none of its keys ({', '.join(sorted(keys))}) is a column of the model's table: {', '.join(known)}"
+            raise BadInput("path", self.name, told)
 
     def _lines(self) -> Iterator[bytes | None]:
         """Whole lines; None where a pipe pauses."""
@@ -95,7 +105,8 @@ class JsonReader(TableReader):
             where = f"{lists[0]!r} holds a list: give its values keys of their own, or leave it out" if lists else "it holds no key"
             reason = f"this is not one JSON object of words, numbers, true, false and null ({where})"
         except (ValueError, RecursionError) as error:
-            reason = f"this is not JSON ({error})"
+            told = f"{error.msg}, behind {error.pos} characters" if isinstance(error, json.JSONDecodeError) else str(error)
+            reason = f"this is not JSON ({told})"
         self.note(self._line, reason)
         return None
 

@@ -20,13 +20,15 @@ LARGEST_LABEL = 1e140
 NUMBERS, TWO, MANY = False, True, "many"
 SETTLING = ("target", "weight", "drop", "categorical", "positive", "bits", "intercept", "dates")  # what is said of a table's columns
 DRESSED = re.compile(r"\D{0,4}\d[\d.,' ]*\D{0,4}")  # a number with a unit, or with its thousands set apart
+PLAIN = re.compile(r"[+-]?\d*[.,]?\d+")  # a number, dressed in nothing
 MOST_DRESSED = 20  # names of so many classes may well hold a number
 LOOKED_AT, ENOUGH = 256, 8  # fields of a column of words; so many different ones are no accident
+DIGITS = r"\d[\d.,'\s]*"
+UNIT = r"(\s?[$€£¥%]|\s[a-zA-Z]{1,3}|\s?°[CF]?)"
+GROUPED = r"\d{1,3}([.,'\s]\d{3})+([.,]\d+)?"
+AMOUNT = rf"[-+(−]?([$€£¥]\s?{DIGITS}|{DIGITS}{UNIT}|{GROUPED})\)?|[(−]{DIGITS}\)?"  # 5 %, $3.50, 1'234, (12)
 ODD = {  # words that were meant as something else: what they look like, and what to do
-    "amounts": (
-        re.compile(r"[$€£¥]\s?\d[\d.,' ]*|\d[\d.,' ]*\s?[$€£¥%]|\d{1,3}([.,' ]\d{3})+([.,]\d+)?"),
-        "write plain numbers to have them read as numbers",
-    ),
+    "amounts": (re.compile(AMOUNT), "write plain numbers to have them read as numbers"),
     "dates": (re.compile(r"\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([ ,T].*)?"), "write the year first to have them read as dates"),
     "time stamps": (re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?"), "store dates, or write 2024-03-05 13:30, to have them read as dates"),
     "numbers": (re.compile(r"[+-]?\d*\.?\d+([eE][+-]?\d+)?"), "store numbers (in JSON: without quotes) to have them read as numbers"),
@@ -149,7 +151,9 @@ class Reader:
     def _nothing(self) -> str:
         if self.bad_examples:
             return f"none of its {self.bad_lines} lines can be used as {self.format}. The first, {self.bad_examples[0]}"
-        return f"none of its {self.unlabelled} rows has a target" if self.unlabelled else "it holds no row"
+        plan = getattr(self, "plan", None)
+        called = f" (column {plan.names[plan.target]!r})" if plan is not None and plan.target >= 0 else ""
+        return f"none of its {self.unlabelled} rows has a target{called}" if self.unlabelled else "it holds no row"
 
     @property
     def features(self) -> int:
@@ -226,4 +230,11 @@ def _refuse_dressed(target: str, words: list[str]) -> None:
     """Dozens of words that are numbers with a unit or with thousands set apart are no classes."""
     dressed = [word for word in words if DRESSED.fullmatch(word)]
     if len(dressed) > MOST_DRESSED and 2 * len(dressed) > len(words):
-        raise BadInput("target", target, f"its values look like numbers that are written as {dressed[0]!r}: write them as plain numbers")
+        spelled = next((word for word in dressed if not PLAIN.fullmatch(word)), None)
+        odd = next((word for word in words if word not in dressed), None)
+        remedy = (
+            f"its values look like numbers, but for words such as {odd!r}: leave those empty, where they mean that there is no value"
+            if spelled is None
+            else f"its values look like numbers that are written as {spelled!r}: write them as plain numbers"
+        )
+        raise BadInput("target", target, f"{remedy}; if they are classes, say --multiclass")
