@@ -1,6 +1,6 @@
 """Spark on this machine: rows a second beside a plain loop, growth with keys, and kills in the middle of a stream.
 
-python bench/spark.py [--keys 1000 10000 100000] [--rows 50000 …] [--kills 50] [--only speed|kills]
+python bench/spark.py [--keys 1000 10000 100000] [--rows 50000 …] [--kills 50 --batches 60] [--only speed|kills]
 Every driver is a process of its own (bench/spark_job.py); only it, its JVM and its workers are killed, by their ids.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 JOB = Path(__file__).with_name("spark_job.py")
-BATCHES, ROWS, STORES = 60, 300, 60  # of the stream that is killed
+ROWS, STORES = 300, 60  # of the stream that is killed
 
 
 def job(*words: object, check: bool = True) -> dict:
@@ -60,13 +60,13 @@ def speed(keys: list[int], rows: list[int]) -> None:
 
 
 # --- kills ------------------------------------------------------------------------------------------------------
-def late_rows(folder: Path) -> None:
+def late_rows(folder: Path, batches: int) -> None:
     """Micro-batches in which a third of the labels come one to three batches later."""
     rng = np.random.default_rng(1)
     owed: dict[int, list[tuple]] = {}
     t = 0
     (folder / "in").mkdir(parents=True)
-    for number in range(BATCHES):
+    for number in range(batches):
         rows = []
         for store, _, name, y in owed.pop(number, []):
             rows.append((store, t, name, np.nan, np.nan, np.nan, y))
@@ -144,7 +144,7 @@ def commits(folder: Path) -> int:
     return sum(path.name.isdigit() for path in (folder / "checkpoint" / "commits").glob("*"))
 
 
-def killed(folder: Path, kills: int, every: int) -> dict[str, int]:
+def killed(folder: Path, kills: int, every: int, batches: int) -> dict[str, int]:
     """The stream to its end, killed so often: every so manieth time the whole driver, otherwise a worker at its work."""
     done = {"driver": 0, "worker": 0, "starts": 0}
     driver, left = None, kills
@@ -163,7 +163,7 @@ def killed(folder: Path, kills: int, every: int) -> dict[str, int]:
             return done
         if left:
             # spread over the batches that are left
-            gap = max(0, BATCHES - 2 - commits(folder)) / (left + 1)
+            gap = max(0, batches - 2 - commits(folder)) / (left + 1)
             wanted, began = commits(folder) + gap, time.monotonic()
             while driver.poll() is None and commits(folder) < int(wanted) and time.monotonic() < began + 60:
                 time.sleep(0.02)
@@ -178,17 +178,17 @@ def killed(folder: Path, kills: int, every: int) -> dict[str, int]:
             driver.wait()
 
 
-def kills(count: int, every: int) -> None:
+def kills(count: int, every: int, batches: int) -> None:
     random.seed(0)
     root = Path(tempfile.mkdtemp())
     still, shaken = root / "still", root / "shaken"
-    late_rows(still)
+    late_rows(still, batches)
     shutil.copytree(still, shaken)
     began = time.monotonic()
     subprocess.run([sys.executable, str(JOB), "play", "local[2]", str(still)], check=True, stderr=subprocess.DEVNULL)
     print(f"undisturbed: {time.monotonic() - began:.0f} s", flush=True)
     began = time.monotonic()
-    done = killed(shaken, count, every)
+    done = killed(shaken, count, every, batches)
     print(
         f"killed: {done['driver']} times the driver, {done['worker']} times a worker at work; {time.monotonic() - began:.0f} s", flush=True
     )
@@ -206,10 +206,11 @@ if __name__ == "__main__":
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 100_000, 200_000])
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--batches", type=int, default=60, help="micro-batches of the stream that is killed")
     parser.add_argument("--driver-every", type=int, default=5)
     parser.add_argument("--only", choices=["speed", "kills"])
     given = parser.parse_args()
     if given.only != "kills":
         speed(given.keys, given.rows)
     if given.only != "speed":
-        kills(given.kills, given.driver_every)
+        kills(given.kills, given.driver_every, given.batches)

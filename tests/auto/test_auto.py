@@ -372,7 +372,7 @@ def test_bad_classes_and_lengths_are_refused():
             learner.run(np.eye(2), ["a", nothing])
         with pytest.raises(BadInput, match="classes"):
             AutoMulticlass(["a", nothing])
-    with pytest.raises(BadInput, match="hashable"):
+    with pytest.raises(BadInput, match="can be saved"):
         learner.update({"a": 1.0}, ["list"])
     with pytest.raises(BadInput, match="one label for each"):
         learner.run(np.eye(3), ["a"])

@@ -89,6 +89,7 @@ def test_three_worst_and_three_best_keys_are_shown(table: Path) -> None:
 def test_mistakes_are_named(table: Path, tmp_path: Path) -> None:
     for arguments, words in (
         (["--key", "stor", "--target", "units"], ["key", "Did you mean 'store'"]),
+        (["--key", "units", "--target", "units"], ["key", "the target"]),
         (["--key", "store", "--target", "units", "--report", str(tmp_path / "r.html")], ["report"]),
         (["--key", "store", "--target", "units", "--load", str(tmp_path / "none.bk")], ["none.bk"]),
     ):

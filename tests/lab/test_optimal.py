@@ -159,3 +159,40 @@ def test_states_outside_the_game_are_refused():
         learner.update([0.3], 1.0)
     with pytest.raises(BadInput):
         bk.optimal("square-function", list(np.linspace(0.1, 1, 40)), rounds=40)
+
+
+class Twofaced(bk.PlainFunction):
+    """Tells fractions what holds, and floats something else."""
+
+    def target(self, tau):
+        return super().target(tau) + (0.0 if tau[1].dtype == object else 0.1)
+
+
+def lies():
+    """What a game's optimum that fails by (1 − 9/10)·4/2 may be made to say of itself."""
+    price, value = (bk.optimal(moment(Fraction(9, 10)), [1], rounds=4) for _ in range(2))
+    price.price = Fraction(0)
+    yield price
+    value.value = lambda tau: tau[0] - 1.0
+    yield value
+    exact = bk.optimal("square-function-paper", [1.0], rounds=3)
+    exact.__dict__["exact"] = True
+    yield exact
+    level = bk.optimal(moment(1), [1, 2], rounds=3)
+    level.table.values[2][0] = float(level.table.values[2][0])
+    yield level
+    function = moment(1)
+    yield bk.optimal(Twofaced("two faces", zero=function.zero, statistic=function.statistic, value=function.value), [1], rounds=3)
+
+
+@pytest.mark.parametrize("found", list(lies()), ids=["price", "value", "exact", "float", "two faces"])
+def test_no_lie_about_a_game_is_proved(found):
+    report = bk.verify(found, seconds=1)
+    assert report.status.value != "proved" and not (report.status.value == "not refuted" and report["1"].proved and found.price > 0)
+
+
+def test_a_class_that_was_changed_proves_nothing(monkeypatch):
+    found = bk.optimal(moment(1), [1], rounds=3)
+    assert bk.verify(found).status.value == "proved"
+    monkeypatch.setattr(type(found), "value", lambda self, tau: tau[0] - 1.0)
+    assert bk.verify(found).status.value == "not refuted"

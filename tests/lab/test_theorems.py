@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import burkholder as bk
@@ -78,3 +79,18 @@ def test_the_example_on_matrices_three_times_the_same_number() -> None:
         bk.matrix_equivalence((2, 2), features=[[1.0, 1.0, 1.0, 1.0]])
     with pytest.raises(bk.BadInput):
         bk.matrix_equivalence((2, 2), features=[[1.0, 1.0]])
+
+
+def test_the_pair_of_parameter_free_learning_for_any_constants() -> None:
+    """`prop:param_sufficient`: ‖w‖‖x‖ − A(w) ≤ V(0, x), proved for all a, γ, c; and what is proved is that, at random constants."""
+    pytest.importorskip("z3")
+    from burkholder.lab.exact import lemmas
+
+    assert lemmas.conjugate() and not lemmas.conjugate("1.99")
+    rng = np.random.default_rng(2)
+    an, gamma, w, x = (10.0 ** rng.uniform(-4, 4, 4000) for _ in range(4))
+    x *= np.sqrt(an) * 0.05
+    with np.errstate(over="ignore"):
+        target = gamma * np.exp(x * x / (2 * an))
+    bound = w * np.sqrt(2 * an * np.log1p(np.sqrt(an) * w / gamma))
+    assert (w * x - bound <= target * (1 + 1e-12)).all()

@@ -471,6 +471,37 @@ def _whole(bad: Any) -> bool:
 
 
 @each
+def test_states_are_copies(kind: Kind) -> None:
+    """What was told of a learner, and what one was made from, may be overwritten: no learner changes."""
+    learner = kind.make()
+    if type(learner).__name__ not in SAVED:
+        return
+    rows = kind.rows()
+    learner.run(rows[:10], kind.y[:10])
+    learner.play(rows[10])
+    told = learner.state_dict()
+    before = state(learner)
+    given = copy.deepcopy(told)
+    other = type(learner).from_state(*given, **kind.given)
+    for words, numbers in (told, given):
+        spoil(words)
+        for array in numbers.values():
+            array[...] = 1
+    assert state(learner) == before and state(other) == before
+
+
+def spoil(words: Any) -> None:
+    """Something more in every list and table of a header."""
+    for part in list(words.values() if isinstance(words, dict) else words):
+        if isinstance(part, (dict, list)):
+            spoil(part)
+    if isinstance(words, dict):
+        words["more"] = 1
+    else:
+        words.append(1)
+
+
+@each
 def test_a_saved_learner_goes_on_with_the_same_bits(kind: Kind) -> None:
     learner = kind.make()
     rows = kind.rows()

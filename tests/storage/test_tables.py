@@ -175,3 +175,16 @@ def test_another_kind_of_file_is_refused(model: Path, tmp_path: Path) -> None:
     (tmp_path / "three.csv").write_text("a,y\n1,1\n2,0\n")
     with pytest.raises(BadInput, match="it learned from libsvm"):
         _learn(tmp_path / "three.csv", "--load", tmp_path / "rows.bk")
+
+
+@pytest.mark.parametrize("word", ["Yes", "maybe", "2,5"])
+def test_a_word_that_is_neither_class_is_refused_when_learning_goes_on(tmp_path: Path, word: str) -> None:
+    data = _table(tmp_path / "one.csv", [("1", "yes"), ("2", "no")] * 5, "size,label")
+    _learn(data, "--target", "label", "--loss", "logistic", "--save", tmp_path / "model.bk")
+    _learn(data, "--load", tmp_path / "model.bk")
+    other = _table(tmp_path / "two.csv", [("1", "yes"), ("2", f'"{word}"')], "size,label")
+    ran = CliRunner().invoke(app, ["learn", str(other), "--load", str(tmp_path / "model.bk")])
+    assert "line 3" in str(ran.exception) and "third class" in str(ran.exception)
+    one = _table(tmp_path / "rest.csv", [("1", "yes"), ("2", "no"), ("3", "maybe")] * 3, "size,label")
+    _learn(one, "--target", "label", "--positive", "yes", "--loss", "logistic", "--save", tmp_path / "rest.bk")
+    _learn(other, "--load", tmp_path / "rest.bk")  # one class against all others

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from burkholder.auto.state import DELAY, FEATURES, FULL_ON, HIGH, LOW, ROUNDS
 from burkholder.machine.compiling import inlined
 from burkholder.machine.vectors import all8, fused, load8, poke, row8, store, total8, where_positive
@@ -17,14 +19,17 @@ def censored(state, p, y):
 
 @inlined
 def kalman_step(p, w, column, live, size, g, shrink):
-    """One step with covariance P, given column = Px, on the first `live` rows: w ← w − g·Px, P ← P − c/(1+cX)·Px(Px)ᵀ."""
-    back = all8(0.0 - g)
+    """One step with covariance P, given column = Px, on the first `live` rows: w ← w − g·Px, P ← P − c/(1+cX)·Px(Px)ᵀ.
+
+    What is taken off is the same both ways to the last bit, and so is P: what were not would stay while P becomes small.
+    """
+    back, root = all8(0.0 - g), math.sqrt(max(shrink, 0.0))
     for i in range(0, size, 8):
         store(w, i, fused(back, load8(column, i), load8(w, i)))
     for i in range(live):
-        c = all8(0.0 - shrink * column[i])
+        c = all8(0.0 - root * column[i])
         for j in range(0, size, 8):
-            put8(p, i, j, fused(c, load8(column, j), row8(p, i, j)))
+            put8(p, i, j, fused(c, all8(root) * load8(column, j), row8(p, i, j)))
 
 
 @inlined

@@ -412,11 +412,13 @@ def _checked_class(y: Any, argument: str = "y") -> Any:
     label = y.item() if isinstance(y, np.generic) else y
     if is_missing(label):
         raise BadInput(argument, y, "a missing value is not a class; drop the row or name the class")
-    try:
-        hash(label)
-    except TypeError:
-        raise BadInput(argument, y, "a class must be hashable: text, a number, a tuple") from None
+    if not _storable(label):
+        raise BadInput(argument, y, "a class is text, a number, or a tuple of them: what can be saved")
     return label
+
+
+def _storable(label: Any) -> bool:
+    return all(map(_storable, label)) if type(label) is tuple else isinstance(label, (str, bool, int, float))
 
 
 def _checked_importance(weight: Any) -> float:

@@ -75,7 +75,7 @@ def _schema(plan: Plan, trees: int, restless: bool, rounds: float) -> Schema:
             ("scalars: the labels' range is empty", lambda a: a["scalars"][slots.LOW] <= a["scalars"][slots.HIGH]),
             ("weight: they add up to nothing", lambda a: a["weight"].sum() > 0.0),
             ("weight: of a lane that is not there", lambda a: not a["weight"][plan.lanes :].any()),
-            ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
+            ("stack_p: no covariance", lambda a: covariances(a["stack_p"]) and same_both_ways(a["stack_p"])),
             ("squares: not those of rounds", lambda a: _counted(a["squares"], rounds)),
             ("watch: no truth values", lambda a: a["watch"][sleep.RESTLESS] == restless and a["watch"][sleep.RETIRED] in (0.0, 1.0)),
             ("held: more rows than a leaf holds", lambda a: (a["held"][:, 0] < HELD).all()),
@@ -111,6 +111,11 @@ def covariances(found: np.ndarray) -> bool:
     if not (room >= 0.0).all() or not (np.abs(found - turned) <= room[..., None]).all():
         return False
     return bool((np.linalg.eigvalsh(0.5 * (found + turned)) >= -room).all())
+
+
+def same_both_ways(found: np.ndarray) -> bool:
+    """To the last bit, as `full.kalman_step` keeps them."""
+    return np.array_equal(found, np.swapaxes(found, -1, -2))
 
 
 def _counted(squares: np.ndarray, rounds: float) -> bool:

@@ -63,7 +63,7 @@ class Reading:
         """The table, if every value in it can be learned from."""
         try:
             values = np.ascontiguousarray(table.values, np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput(argument, table.values.dtype, "give numbers") from None
         part = slice(int(table.indptr[0]), int(table.indptr[-1]))
         used, where = values[part], table.indices[part]

@@ -11,7 +11,7 @@ from burkholder.auto import pooling, softmax
 from burkholder.auto import state as slots
 from burkholder.auto.classes import WAYS
 from burkholder.auto.nonlinear import PREFIX, TREES
-from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, scalar_limits
+from burkholder.auto.nonlinear_schema import check_nonlinear, covariances, same_both_ways, scalar_limits
 from burkholder.auto.plan import Plan, plan_for
 from burkholder.auto.several_schema import check_several
 from burkholder.auto.state import new_state, side_of
@@ -207,7 +207,7 @@ def _schema(plan: Plan, arrays: Arrays, own: tuple[str, ...] | None, classes: in
             ("full_p: covariances with features that were not seen", _apart),
             ("full_variance: not the diagonal of the covariance", _variances),
             ("full_p: no covariance", _positive),
-            ("stack_p: no covariance", lambda a: covariances(a["stack_p"])),
+            ("stack_p: no covariance", lambda a: covariances(a["stack_p"]) and same_both_ways(a["stack_p"])),
             ("weight: of a lane that is not there", lambda a: not a["weight"][..., plan.lanes :].any()),
             ("pool: no covariance", _pooled),
             ("soft: sums of squares below 0", lambda a: "soft" not in a or not (a["soft"][..., softmax.LANES :] < 0.0).any()),

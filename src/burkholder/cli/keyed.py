@@ -25,6 +25,8 @@ SHOWN = 3  # keys at either end
 
 def opened(data: Any, key: str, reading: dict[str, Any], table: Reading | None = None) -> Reader:
     """The reader of a table with a column of keys; read as `table` was, where one is known."""
+    if reading.get("target") == key:
+        raise BadInput("key", key, "this is the target, which nobody knows before the prediction; name another column")
     given = {name: value for name, value in reading.items() if value not in (None, ())}
     if table is not None:
         table.agree({name: given.pop(name, None) for name in ("target", "weight", "drop", "categorical", "header", "decimal")})

@@ -66,7 +66,7 @@ class Betting:
         """Every value in turn."""
         try:
             x = np.array(values, float).reshape(-1)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("values", values, "give numbers") from None
         good = (x >= self.low) & (x <= self.high)
         if not good.all():

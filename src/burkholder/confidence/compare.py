@@ -134,7 +134,7 @@ def compare(
 def _numbers(values: Any, argument: str) -> np.ndarray:
     try:
         out = np.array(values, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(argument, values, "give one loss a round") from None
     good = np.abs(out) <= 1e150
     if not good.all():

@@ -43,7 +43,7 @@ class Confidence:
         self.alpha, self.constant = checked_alpha(alpha), bool(constant)
         try:
             self.state = np.zeros((SLOTS, *((streams,) if isinstance(streams, int) else tuple(streams))))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("streams", streams, "give a whole number or a shape") from None
         if self.state.ndim > 1 + AXES:
             raise BadInput("streams", streams, f"give a shape of at most {AXES} axes")
@@ -136,7 +136,7 @@ class Confidence:
         try:
             x = np.array(values, dtype=float)
             rows = len(x)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             argument, _, several = name.partition("[")
             raise BadInput(argument, values if several else values[0], remedy) from None
         if rows and x.shape[1:] != self.state.shape[1:]:

@@ -56,7 +56,7 @@ class VectorConfidence:
         """One vector."""
         try:
             x = np.array(vector, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("vector", vector, "give numbers") from None
         fits = x.shape == self.total.shape
         x = x - self.centre if fits else x

@@ -52,7 +52,7 @@ class ExpertsCertificate(Certificate):
                 if array.ndim != 1 or array.size > full.size:
                     raise BadInput("w", array.shape, f"give one weight for each of the {full.size} experts")
                 full[: array.size] = array
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, BadInput):
                 raise
             raise BadInput("w", w, "give a name, or one number for each expert") from None
@@ -154,7 +154,7 @@ class ExpertsCertificate(Certificate):
         full = self._over_names(w)
         try:
             shift = float(constant)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             shift = math.nan
         if not (np.isfinite(full).all() and math.isfinite(shift)):
             raise BadInput("w" if math.isfinite(shift) else "constant", w if math.isfinite(shift) else constant, "give finite numbers")

@@ -39,7 +39,7 @@ def shares(name: str, value: Any) -> tuple[float, ...]:
     """0, then numbers in (0, 1)."""
     try:
         numbers = tuple(float(alpha) for alpha in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = ()
     if not numbers or numbers[0] != 0.0 or not all(0.0 < alpha < 1.0 for alpha in numbers[1:]):
         raise BadInput(name, value, "start with 0, then give numbers in (0, 1)")

@@ -55,7 +55,7 @@ class QuantileExperts(OnlineLearner):
         super().__init__(max_pending)
         try:
             levels = tuple(float(level) for level in quantiles)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             levels = ()
         if not levels or not all(a < b for a, b in zip((0.0, *levels), (*levels, 1.0))):
             raise BadInput("quantiles", quantiles, "give numbers strictly between 0 and 1, in rising order")

@@ -114,13 +114,13 @@ def table(forecasts: Any, names: tuple[str, ...]) -> Table:
         try:
             columns = [np.asarray(column, dtype=float).ravel() for column in forecasts.values()]
             forecasts = np.column_stack(columns) if columns else np.zeros((0, 0))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("X", labels, "give columns of numbers of one length, NaN where asleep") from None
     elif frames.is_frame(forecasts):
         labels, forecasts = frames.numbers(forecasts)
     try:
         x = np.array(forecasts, dtype=float, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("X", forecasts, "give numbers, rounds × experts, NaN where asleep") from None
     if x.ndim != 2:
         raise BadInput("X", x.shape, "give a table with one row a round and one column an expert")
@@ -173,7 +173,7 @@ def targets(loss: Any, y: Any, bound: float, rows: int) -> np.ndarray:
     """Targets as the loss takes them, every one checked."""
     try:
         found = np.array(y, dtype=float).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("y", y, "give one number a round") from None
     if found.size != rows:
         raise BadInput("y", found.shape, f"give one target for each of the {rows} rows")

@@ -214,7 +214,7 @@ def positive(name: str, number: Any) -> float:
     """The number as a positive finite float, or a clear error."""
     try:
         result = float(number)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(name, number, "give a positive number") from None
     if not (result > 0.0 and np.isfinite(result)):
         raise BadInput(name, number, "give a positive finite number")

@@ -25,6 +25,7 @@ PACKAGES = (
     "burkholder.machine.vectors",
     "burkholder.machine.operations",
     "burkholder.machine.pieces",
+    "burkholder.lab.optimal",
 )
 OUTSIDE = ("builtins", "math", "numpy", "numpy.linalg", "numpy.polynomial.polynomial")
 LATE = ("scipy.special", "scipy.optimize")  # imported when first used: remembered when first seen, if they hold only what is theirs
@@ -101,6 +102,12 @@ def take() -> None:
     _sealed.update({name: _content(module) for name, module in _modules().items() if name != __name__})
     _outside.clear()
     _outside.update({name: dict(vars(sys.modules[name])) for name in OUTSIDE})
+    _used.cache_clear()
+
+
+def add(*modules: str) -> None:
+    """Remember modules that are imported later, and hold what proofs are about as well."""
+    _sealed.update({name: _content(sys.modules[name]) for name in modules})
     _used.cache_clear()
 
 

@@ -168,7 +168,7 @@ class Banded(OnlineLearner):
     def _targets(self, y: Any, rows: int) -> np.ndarray:
         try:
             labels = np.array([float("nan") if one is None else one for one in y], dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("y", y, "give one number a row") from None
         if labels.shape != (rows,):
             raise BadInput("y", labels.shape, f"there are {rows} rows: give one label for each")

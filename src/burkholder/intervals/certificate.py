@@ -31,7 +31,7 @@ class BandCertificate(Certificate):
             return None, self.radius if radius is None else radius
         try:
             shifts = np.array(w, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             shifts = np.zeros(0)
         if shifts.shape != self.levels.shape or not np.isfinite(shifts).all():
             raise BadInput("w", w, f"give {len(self.levels)} shifts of the point forecast, one a level")

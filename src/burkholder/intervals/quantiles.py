@@ -40,7 +40,7 @@ class Quantiles(Banded):
     ) -> None:
         try:
             numbers = tuple(float(level) for level in levels)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = ()
         ordered = all(a < b for a, b in zip((0.0, *numbers), (*numbers, 1.0)))
         if not numbers or not ordered:

@@ -52,7 +52,7 @@ def out(learner: Any) -> State:
     header = {
         "version": VERSION,
         "aim": learner.aimed,
-        "model": learner.centre.saved,
+        "model": learner.centre.saved if isinstance(learner.centre.saved, str) else list(learner.centre.saved),
         "max_pending": learner.max_pending,
         "rows": learner.reading.to_dict(),
         "tickets": learner._tickets.issued,

@@ -78,7 +78,7 @@ class PredictionSets(OnlineLearner):
             else:
                 p = np.array(x, dtype=float)
                 row = Row(tuple(range(p.size)), p)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("x", x, "give probabilities: a mapping from class to number, or an array") from None
         if row.p.ndim != 1 or not row.p.size or None in row.classes or not all(map(name, row.classes)):
             raise BadInput("x", x, "give the probability of at least one class, each with a name")

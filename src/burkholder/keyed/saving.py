@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning.kinds import KINDS, parts_in, parts_out
-from burkholder.learning.schema import all_of, check_header, check_plays, limit, maybe, number, one_of, text, truth, whole
+from burkholder.learning.schema import all_of, answer, check_header, check_plays, limit, maybe, one_of, text, truth, whole
 from burkholder.learning.tickets import Played
 from burkholder.merged import schema
 from burkholder.merged.mixing import alike
@@ -57,7 +58,7 @@ def out(keyed: Any) -> Any:
         "rounds": keyed.rounds,
         "keys": keyed.keys,
         "tickets": keyed._tickets.issued,
-        "pending": [[id, play.round, play.row, *play.memo] for id, play in waiting.items()],
+        "pending": [[id, play.round, play.row, *copy.deepcopy(play.memo)] for id, play in waiting.items()],
         "parts": words,
     }
     if keyed.mixer is not None:
@@ -99,7 +100,7 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
     if strangers:
         raise BadInput(f"array {min(strangers)!r}", "there", "this kind of learner has no such array")
     keyed._tickets.issued = header["tickets"]
-    for id, when, key, *memo in header["pending"]:
+    for id, when, key, *memo in copy.deepcopy(header["pending"]):
         keyed._tickets.waiting[id] = Played(key, tuple(memo), when)
     return keyed
 
@@ -107,12 +108,12 @@ def back(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any
 def _check_waiting(header: dict[str, Any], learners: list[Any], help_: Any) -> None:
     """Every play waits with its key's own learner, and with the one that helps, and nothing else does."""
     lanes = 1 if help_ is None else 2
-    shown = number if help_ is not None else lambda value: True
+    shown = answer if help_ is not None else lambda value: True
     kinds = (
         _key,
         whole,
         maybe(whole),
-        lambda value: type(value) is list and len(value) == lanes and (lanes == 1 or all(map(number, value))),
+        lambda value: type(value) is list and len(value) == lanes and (lanes == 1 or all(map(answer, value))),
         shown,
     )
     check_plays(header["pending"], header["tickets"], header["max_pending"], header["rounds"], kinds)

@@ -137,7 +137,7 @@ class Guard(BurkholderFunction):
         raw = self._call(name, formula, arguments, tau, x, delta)
         try:
             answer = np.asarray(raw, float)
-        except (TypeError, ValueError) as trouble:
+        except (TypeError, ValueError, OverflowError) as trouble:
             raise BadInput(f"{name} of {self.name}", raw, "it must return an array of numbers") from trouble
         if batch and answer.shape != batch:
             raise BadInput(

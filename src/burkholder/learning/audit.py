@@ -130,7 +130,7 @@ class Audit:
         targets, weights = labels(self.loss, y), checked_weights(weight, table.rows)
         try:
             predictions = np.array(yhat, dtype=float).reshape(-1)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("yhat", yhat, "give the finite numbers that were predicted") from None
         for name, array in (("y", targets), ("yhat", predictions)):
             if len(array) != table.rows:

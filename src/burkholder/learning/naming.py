@@ -59,5 +59,5 @@ def is_missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # an array, or something that does not compare
+    except (TypeError, ValueError, OverflowError):  # an array, or something that does not compare
         return False

@@ -164,7 +164,7 @@ class Rows:
             return self._listed(X, argument)
         try:
             rows = np.ascontiguousarray(X, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput(argument, type(X).__name__, "give a matrix of numbers, or a list of rows") from None
         if rows.ndim != 2:
             raise BadInput(argument, rows.shape, "give a matrix, one row a round")
@@ -278,7 +278,7 @@ class Rows:
 def _numbers(values: Any, argument: str = "x") -> np.ndarray:
     try:
         out = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(argument, values, "give numbers; text and missing values belong in a dict of named features") from None
     if out.ndim != 1:
         raise BadInput(argument, out.shape, "give one row of features")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -152,7 +153,7 @@ def learner_out(learner: Any) -> State:
     by_name = learner.requested is not None and storable(learner.options)
     function: Any = {"given": learner.function.name}
     if by_name:
-        function = {"name": learner.requested, "options": learner.options}
+        function = {"name": learner.requested, "options": copy.deepcopy(learner.options)}
     elif storable(learner.function):
         function = learner.function
     header: dict[str, Any] = {
@@ -161,7 +162,7 @@ def learner_out(learner: Any) -> State:
         "features": learner.features if storable(learner.features) else {"given": "features"},
         "bound": None if math.isinf(learner.bound) else learner.bound,
         "seed": learner.seed,
-        "made": learner.made,
+        "made": copy.deepcopy(learner.made),
         "rows": _rows_out(learner.rows),
         "tickets": learner._tickets.issued,
         "max_pending": learner.max_pending,
@@ -246,8 +247,8 @@ def learner_in(kind: Callable[..., L], header: dict[str, Any], arrays: Arrays, *
         learner.state.seed = learner.seed  # kept exactly here, as a float there
     learner._tickets.issued = int(header["tickets"])
     for id, played_at, raw, error, words in header["pending"]:
-        keys = tuple(words["names"]) if words["kind"] == "names" else arrays[f"pending.{id}.indices"]
-        row = checked_row(words["kind"], keys, arrays[f"pending.{id}"])
+        keys = tuple(words["names"]) if words["kind"] == "names" else arrays[f"pending.{id}.indices"].copy()
+        row = checked_row(words["kind"], keys, arrays[f"pending.{id}"].copy())
         learner._tickets.waiting[id] = Played(row, (float(raw), float(error)), played_at)
     with np.errstate(all="ignore"):
         check_numbers(learner.certificate())
@@ -275,7 +276,7 @@ def _row_out(row: Row, array: str, arrays: Arrays) -> dict[str, Any]:
     if row.kind == "names":
         _check_names(row.keys)
         return {"kind": row.kind, "names": list(row.keys)}
-    arrays[f"{array}.indices"] = np.asarray(row.keys, np.int64)
+    arrays[f"{array}.indices"] = np.array(row.keys, np.int64)
     return {"kind": row.kind}
 
 

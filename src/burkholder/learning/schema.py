@@ -132,6 +132,11 @@ def number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
 
+def answer(value: Any) -> bool:
+    """What a learner may have said: a number whose square is one."""
+    return number(value) and abs(value) <= 1e150
+
+
 def whole(value: Any) -> bool:
     """A whole number from 0 to 2⁵²."""
     return type(value) is int and 0 <= value <= COUNTED

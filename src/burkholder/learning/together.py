@@ -98,7 +98,7 @@ def vectors(rows: Rows, X: Any) -> np.ndarray | None:
         return None
     try:
         matrix = np.array(X, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if matrix.ndim != 2 or (rows.length is not None and matrix.shape[1] != rows.length):
         return None

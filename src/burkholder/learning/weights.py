@@ -27,7 +27,7 @@ def checked_weights(weight: Any, rows: int) -> np.ndarray | None:
         return None
     try:
         numbers = np.array(weight, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("weight", weight, "give one finite number ≥ 0 a row") from None
     if len(numbers) != rows:
         raise BadInput("weight", f"{len(numbers)} numbers", f"there are {rows} rows: give one weight for each")

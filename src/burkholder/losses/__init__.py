@@ -56,7 +56,7 @@ epsilon-insensitive, hinge, huber, logistic, pinball, squared
 def _number(key: str, number: Any) -> float:
     try:
         return float(number)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(key, number, "give a number") from None
 
 

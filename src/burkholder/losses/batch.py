@@ -33,7 +33,7 @@ def labels(loss: Any, y: ArrayLike, bound: float = math.inf) -> np.ndarray:
     """`losses.label` for a whole stream; an error names the first bad place."""
     try:
         out = np.array(y, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("y", y, "give numbers") from None
     if is_classification(loss):
         good = (out == 0.0) | (np.abs(out) == 1.0)

@@ -7,7 +7,8 @@ nobody asks for the lifetimes before the last pass. It works out what a call mea
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, reduce
 from typing import Any
 
 from llvmlite.ir._utils import NameScope
@@ -17,8 +18,13 @@ from numba.core.compiler_machinery import PassManager, _pass_registry
 from numba.core.cpu import CPUContext
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.npydecl import NumpyRulesArrayOperator
+from numba.core.untyped_passes import InlineClosureLikes
+from numba.np.ufunc.dufunc import DUFunc
+from numba.stencils.stencil import StencilFunc
+from numpy import ufunc
 
 _FLAGS_HASH = hash(Flags())
 
@@ -125,6 +131,41 @@ def forget() -> None:
     _has_loc.cache_clear()
 
 
+def _expressions(state: Any) -> Iterator[tuple[str, Any]]:
+    """What the variables of a function are computed by."""
+    for block in state.func_ir.blocks.values():
+        for part in block.body:
+            if isinstance(part, ir.Assign):
+                yield part.target.name, part.value
+
+
+def _closures_inlined(inlining: Any, state: Any) -> bool:
+    """Functions within functions become part of them; where there are none, and no lists, nothing is looked for."""
+    for _, value in _expressions(state):
+        inner = isinstance(value, ir.Expr) and value.op in ("make_function", "build_list")
+        if inner or (isinstance(value, (ir.Global, ir.FreeVar)) and (value.value is reduce or isinstance(value.value, StencilFunc))):
+            return bool(_closures_inlined_by_numba(inlining, state))
+    return False
+
+
+def _arrays_rewritten(rewriting: Any, state: Any) -> bool:
+    """Expressions of whole arrays become loops; where there are none, and no names of fields, nothing is looked for."""
+    kinds = state.typemap
+    for name, value in _expressions(state):
+        if isinstance(kinds[name], types.StringLiteral):
+            return bool(_arrays_rewritten_by_numba(rewriting, state))
+        if isinstance(value, ir.Expr):
+            whole = value.op in ("unary", "binop", "inplace_binop", "arrayexpr") and isinstance(kinds[name], types.Buffer)
+            each = value.op == "call" and isinstance(getattr(kinds[value.func.name], "typing_key", None), (ufunc, DUFunc))
+            if whole or each or value.op == "build_list":
+                return bool(_arrays_rewritten_by_numba(rewriting, state))
+    return False
+
+
+_closures_inlined_by_numba: Any = InlineClosureLikes.run_pass
+_arrays_rewritten_by_numba: Any = NopythonRewrites.run_pass
+
+
 def _nothing(*_: Any, **__: Any) -> None:
     """What was done at the start, or tells of what is done."""
 
@@ -160,6 +201,8 @@ REPLACED: list[tuple[Any, str, Any]] = [
     (ir.Inst, "_rec_list_vars", _variables),
     (PostProcessor, "run", _processed),
     (PassManager, "_runPass", _run_pass),
+    (InlineClosureLikes, "run_pass", _closures_inlined),
+    (NopythonRewrites, "run_pass", _arrays_rewritten),
     (CPUContext, "load_additional_registries", _install_new),
     (config, "reload_config", _nothing),
     (BaseFunction, "get_call_type", _call_type),

@@ -152,7 +152,17 @@ class _Known(FunctionPass):
         return True
 
 
-_IN_LOOP: list[tuple[Any, str, Any]] = [(NativeLowering, "run_pass", _lowered_in_loop), *REPLACED, *SHORTER]
+def _laid_out(library: Any, module: Any) -> None:
+    """Functions are not optimised one by one before they are optimised together."""
+    module.data_layout = library._codegen._data_layout
+
+
+_IN_LOOP: list[tuple[Any, str, Any]] = [
+    (NativeLowering, "run_pass", _lowered_in_loop),
+    (CPUCodeLibrary, "_optimize_functions", _laid_out),
+    *REPLACED,
+    *SHORTER,
+]
 
 
 class _LoopCompiler(Compiler):

@@ -48,7 +48,7 @@ class OfShape:
     def __call__(self, W: Any) -> Matrix:
         try:
             W = np.asarray(W.toarray() if hasattr(W, "toarray") else W, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadInput("w", W, f"give a matrix of shape {self.shape}") from None
         if W.shape != self.shape:
             raise BadInput("w", W.shape, f"give a matrix of shape {self.shape}")

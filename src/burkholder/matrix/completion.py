@@ -380,7 +380,7 @@ class MatrixCompletion(OnlineLearner):
                 "version": schema.VERSION,
                 "low": self.low,
                 "high": self.high,
-                **self.engine.options,
+                **copy.deepcopy(self.engine.options),
                 "tol": self.engine.tol,
                 "rows": [[row, node] for row, node in self._rows.items()],
                 "columns": [[column, node] for column, node in self._columns.items()],

@@ -126,7 +126,7 @@ def _copied(X: Any, shape: tuple[int, int]) -> Any:
         try:
             U, V = (np.array(part, dtype=float) for part in X)
             return _pair(U.reshape(len(U), -1), V.reshape(len(V), -1), shape)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, BadInput):
                 raise
             raise BadInput("X", X, "give a matrix, (i, j, w), or two factors") from None
@@ -139,7 +139,7 @@ def _copied(X: Any, shape: tuple[int, int]) -> Any:
         return X
     try:
         dense = np.array(X, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("X", X, "give a matrix, (i, j, w), or two factors") from None
     if dense.shape != shape:
         raise BadInput("X", dense.shape, f"its shape must be {shape}")
@@ -153,12 +153,16 @@ def entry(X: Any, shape: tuple[int, int]) -> tuple[int, int, float] | None:
         return None
     if len(X) not in (2, 3):
         raise BadInput("X", X, "give (i, j) or (i, j, w)")
-    i, j, weight = X[0], X[1], float(X[2]) if len(X) == 3 else 1.0
+    i, j = X[:2]
+    try:
+        weight = float(X[2]) if len(X) == 3 else 1.0
+    except (TypeError, ValueError, OverflowError):
+        weight = math.nan
     for name, index, size in (("row", i, shape[0]), ("column", j, shape[1])):
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < size:
             raise BadInput(name, index, f"give an integer from 0 to {size - 1}")
     if not abs(weight) <= LARGEST:
-        raise BadInput("w", weight, f"give a finite weight, at most {LARGEST:g} in size")
+        raise BadInput("w", X[2], f"give a finite weight, at most {LARGEST:g} in size")
     return int(i), int(j), weight
 
 

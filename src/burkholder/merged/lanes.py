@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from burkholder.errors import BadInput
 from burkholder.learning.protocol import OnlineLearner
-from burkholder.learning.schema import all_of, check_plays, number, whole
+from burkholder.learning.schema import all_of, answer, check_plays, whole
 from burkholder.learning.tickets import Played, Ticket
 from burkholder.learning.weights import checked_weight
 from burkholder.merged.mixing import Mixer
@@ -120,17 +121,17 @@ class Lanes(OnlineLearner):
     # --- saved -------------------------------------------------------------------------------------------------
     def _plays(self) -> list[list[Any]]:
         """The plays that wait, as a header has them."""
-        return [[id, play.round, play.row, *play.memo] for id, play in self._tickets.waiting.items()]
+        return [[id, play.round, *copy.deepcopy((play.row, *play.memo))] for id, play in self._tickets.waiting.items()]
 
     def _take_plays(self, header: dict[str, Any]) -> None:
         many = len(self.lanes)
         ids = lambda value: all_of(whole)(value) and len(value) == many  # noqa: E731
-        said = lambda value: all_of(number)(value) and len(value) == many  # noqa: E731
-        check_plays(header["pending"], header["tickets"], self.max_pending, self.rounds, (ids, said, number))
+        said = lambda value: all_of(answer)(value) and len(value) == many  # noqa: E731
+        check_plays(header["pending"], header["tickets"], self.max_pending, self.rounds, (ids, said, answer))
         for k, lane in enumerate(self.lanes):
             mine = [play[2][k] for play in header["pending"]]
             if sorted(mine) != sorted(lane._tickets.waiting):
                 raise BadInput("header 'pending'", mine, "other plays wait with the lanes")
         self._tickets.issued = header["tickets"]
-        for id, when, one, *memo in header["pending"]:
+        for id, when, one, *memo in copy.deepcopy(header["pending"]):
             self._tickets.waiting[id] = Played(one, tuple(memo), when)

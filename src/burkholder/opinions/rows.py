@@ -129,7 +129,7 @@ def label_place(y: Any, outcomes: tuple[Any, ...], argument: str = "y") -> int:
     """The place of what happened among the outcomes."""
     found = y.item() if isinstance(y, np.generic) else y
     for place, outcome in enumerate(outcomes):
-        if found == outcome and type(found) is type(outcome):
+        if type(found) is type(outcome) and found == outcome:
             return place
     if type(found) is float and found.is_integer() and int(found) in outcomes:
         return outcomes.index(int(found))

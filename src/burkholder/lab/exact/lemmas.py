@@ -37,3 +37,20 @@ def hyperbolic(rate: Number = "1/2") -> bool:
     step = [k >= 0, k + 1 > constant(rate) * (2 * k + 2) * (2 * k + 1)]
     outcome, _, _ = decide({"step": step}, 10.0)
     return outcome == "none"
+
+
+def conjugate(price: Number = 2) -> bool:
+    """u·v − γ·exp(v²/2) ≤ u·√(κ·log(1+u/γ)) for all u, γ > 0 and v, when κ ≥ 2 (`prop:param_sufficient`, any a, γ and c).
+
+    With r = u/γ and V the root: up to v = V it is plain. From there on the left side falls, for its slope is u − γv·exp(v²/2), where
+    exp(V²/2) = (1+r)^(κ/2) ≥ 1+r, and V(1+r) ≥ r by V² ≥ κr/(1+r). Then x = ‖g‖, u = ‖w‖·√(an), v = x/√(an) is what the proposition asks.
+
+    >>> conjugate(), conjugate("1.9")
+    (True, False)
+    """
+    if not logarithm():
+        return False
+    solver = z3()
+    r, v, kappa = solver.Real("r"), solver.Real("v"), constant(price)
+    falls = [r > 0, v > 0, v * v * (1 + r) >= kappa * r, v * (1 + r) < r]
+    return decide({"grows": [kappa < 2], "falls": falls}, 10.0)[0] == "none"

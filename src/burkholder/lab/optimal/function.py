@@ -197,7 +197,7 @@ def optimal(
     try:
         grid = np.array([[Fraction(entry) if exact else float(entry) for entry in row] for row in given], kind)
         deltas = np.array([Fraction(delta) if exact else float(delta) for delta in slopes], kind)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput("features", features, "give numbers") from None
     if not exact and not (np.isfinite(grid).all() and np.isfinite(deltas).all()):
         raise BadInput("features", features, "give finite numbers")

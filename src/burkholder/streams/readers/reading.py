@@ -40,6 +40,7 @@ class Reading(NamedTuple):
     constant: bool  # whether the constant stands in front of every row
     header: bool
     decimal: str
+    negative: str = ""  # the word of class −1; "": every other word
 
     @classmethod
     def of(cls, reader: Any) -> Reading | None:
@@ -49,7 +50,7 @@ class Reading(NamedTuple):
             return None
         roles = tuple(ROLES[kind] for kind in plan.kind)
         header, decimal = getattr(reader, "header", True), getattr(reader, "decimal", ".")
-        return cls(tuple(plan.names), roles, plan.positive, plan.bits, bool(plan.offset), header, decimal)
+        return cls(tuple(plan.names), roles, plan.positive, plan.bits, bool(plan.offset), header, decimal, plan.negative)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -66,7 +67,9 @@ class Reading(NamedTuple):
             "constant": truth,
             "header": truth,
             "decimal": one_of(".", ","),
+            "negative": text,
         }
+        words = {"negative": "", **words} if type(words) is dict else words  # which was not kept at first
         check_header(words, kinds)
         if len(words["columns"]) != len(words["roles"]) or not {*FEATURE_ROLES} & set(words["roles"]):
             raise BadInput("header 'roles'", words["roles"][:20], "every column has one, and some column is a feature")
@@ -94,6 +97,7 @@ class Reading(NamedTuple):
         unread = () if labels == "needed" else ("weight",) if labels == "optional" else ("weight", "target", "class", "classes")
         kind = [ROLES.index("dropped" if roles.get(name) in unread else roles.get(name, "dropped")) for name in names]
         plan = Plan.again(file, names, kind, self.positive, self.bits, self.constant)
+        plan.negative = self.negative
         places = {name: place for place, name in enumerate(self.features)}
         plan.slot = np.array([places.get(name, 0) for name in names], dtype=np.int64)
         return plan
