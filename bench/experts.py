@@ -5,14 +5,20 @@ each. EWA and online ridge are tuned in hindsight, the best of a grid for each s
 alone. The last table is what the certificate says of the regret to the best mixture of the experts in hindsight: promised,
 realised, and the true one. Run from the repository root:
 
-    python bench/experts.py [set ...]
+    python bench/experts.py [set ...] [--before TREE]
+
+With --before, `Experts()` of another tree of this repository is one column more.
 
 The data folder is BURKHOLDER_DATA, or ../shared/data; out/experts.json gets the figures.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import pickle
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -22,13 +28,11 @@ import numpy as np
 
 from burkholder.experts import Experts, best_mixture
 from experts_data import ROOT, SETS, Streams
-from experts_peers import ada_normal_hedge, ridge
+from experts_peers import ada_normal_hedge, opera_boa, opera_mlpol, ridge
 
 RATES = [10.0 ** (power / 2) for power in range(-8, 5)]
 PENALTIES = [10.0**power for power in range(-4, 5)]
 OURS = "experts"
-UNTUNED = ("boa", "ml-poly", "squint", "ada-normal-hedge", "vaw")
-TUNED = ("ewa tuned", "ridge tuned")
 
 
 def paid(loss: str, predictions: np.ndarray, y: np.ndarray) -> float:
@@ -60,7 +64,22 @@ def certified(streams: Streams, loss: str) -> dict[str, float]:
     return figures
 
 
-def task(streams: Streams, loss: str) -> dict[str, Any]:
+ELSEWHERE = """
+import pickle, sys
+from burkholder.experts import Experts
+loss, streams = pickle.load(sys.stdin.buffer)
+print(sum(float(Experts(loss).run(x, y).losses.sum()) for x, y in streams))
+"""
+
+
+def before(tree: Path, streams: Streams, loss: str) -> float:
+    """What `Experts()` of another tree loses."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    line, given = [sys.executable, "-c", ELSEWHERE], pickle.dumps((loss, streams))
+    return float(subprocess.run(line, input=given, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def task(streams: Streams, loss: str, tree: Path | None) -> dict[str, Any]:
     """Every rule on one set, as mean losses."""
     n = sum(len(y) for _, y in streams)
     began = time.process_time()
@@ -69,7 +88,8 @@ def task(streams: Streams, loss: str) -> dict[str, Any]:
     sums["without lanes"] = aggregated(streams, loss, lanes=False)
     for method in ("boa", "ml-poly", "squint"):
         sums[method] = aggregated(streams, loss, method=method)
-    sums["ada-normal-hedge"] = sum(paid(loss, ada_normal_hedge(x, y, loss == "squared"), y) for x, y in streams)
+    for name, rule in (("ada-normal-hedge", ada_normal_hedge), ("opera's boa", opera_boa), ("opera's mlpol", opera_mlpol)):
+        sums[name] = sum(paid(loss, rule(x, y, loss == "squared"), y) for x, y in streams)
     sums["vaw"] = sum(paid(loss, ridge(x, y, 1.0, True), y) for x, y in streams)
     unit = scale(streams, loss)
     sums["ewa tuned"] = min(
@@ -77,6 +97,8 @@ def task(streams: Streams, loss: str) -> dict[str, Any]:
     )
     sums["ridge tuned"] = min(sum(paid(loss, ridge(x, y, penalty, False), y) for x, y in streams) for penalty in PENALTIES)
     sums["mean"] = sum(paid(loss, x.mean(axis=1), y) for x, y in streams)
+    if tree is not None:
+        sums["before"] = before(tree, streams, loss)
     result = {"loss": loss, "rounds": n, "seconds": seconds, "mean_loss": {rule: float(total / n) for rule, total in sums.items()}}
     return result | {"certificate": certified(streams, loss)}
 
@@ -102,11 +124,15 @@ def table(results: list[dict[str, Any]]) -> None:
 def main() -> None:
     if not ROOT.exists():
         sys.exit(f"{ROOT} is not there: set BURKHOLDER_DATA to the folder with the data")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="set", help=f"of {', '.join(SETS)}; all if none")
+    parser.add_argument("--before", type=Path, metavar="TREE")
+    options = parser.parse_args()
     results = []
-    for name in sys.argv[1:] or SETS:
+    for name in options.sets or SETS:
         streams = SETS[name]()
         for loss in ("absolute", "squared"):
-            results.append({"set": name, **task(streams, loss)})
+            results.append({"set": name, **task(streams, loss, options.before)})
             print(f"{name}, {loss}: {results[-1]['seconds']:.1f} s", file=sys.stderr)
     table(results)
     Path("out").mkdir(exist_ok=True)

@@ -19,7 +19,7 @@ def reference(x, y, cut):
     said = np.full((n, len(LANES)), np.nan)
     bias, errors = np.zeros(len(SPEEDS)), []
     size = 2 + len(SPEEDS) + d
-    w, noise = np.zeros((2, size)), None
+    w, noise = np.zeros((len(DRIFTS), size)), None
     prior = np.array([1.0, LEVEL, *[1.0] * (size - 2)]) / d
     for t in range(n):
         mean = x[t].mean()
@@ -29,9 +29,9 @@ def reference(x, y, cut):
         error = y[t] - mean
         if noise is None:
             unit = max(abs(error), np.max(np.abs(x[t] - mean))) ** 2
-            noise = [unit, unit]
-            covs = [np.diag(PRIOR * prior * [unit, *[1.0] * (size - 1)]) for _ in range(2)]
-        for f in range(2):
+            noise = [unit] * len(DRIFTS)
+            covs = [np.diag(PRIOR * prior * [unit, *[1.0] * (size - 1)]) for _ in DRIFTS]
+        for f in range(len(DRIFTS)):
             pull = covs[f] @ z
             total = noise[f] + pull @ z
             surprise = error - w[f] @ z
@@ -134,7 +134,7 @@ def test_many_experts_have_lanes_too():
     x = y[:, None] + 1.0 + rng.normal(size=(60, 200))
     learner = Experts("squared")
     run = learner.run(x, y)
-    assert learner._beside.w.shape == (2, 2 + len(SPEEDS) + 128) and np.isfinite(run.predictions).all()
+    assert learner._beside.w.shape == (len(DRIFTS), 2 + len(SPEEDS) + 128) and np.isfinite(run.predictions).all()
     assert run.losses[20:].mean() < 0.5 * Experts("squared", lanes=False).run(x, y).losses[20:].mean()
     header, arrays = learner.state_dict()
     again = Experts.from_state(header, arrays)

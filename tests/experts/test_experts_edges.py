@@ -246,3 +246,15 @@ def test_text_in_a_parquet_column_of_forecasts(tmp_path):
 def test_command_without_a_file():
     answer = RUNNER.invoke(app, ["nowhere.csv", "--target", "y"])
     assert isinstance(answer.exception, BadInput)
+
+
+def test_frames_whose_columns_are_called_by_text_and_by_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    x, y = np.array([[1.0, 2.0], [2.0, 3.0]]), [1.0, 2.0]
+    run = Experts().run(pandas.DataFrame(x, columns=["gfs", 0]), y)
+    assert run.learner.names == ("gfs", "0")  # type: ignore[attr-defined]
+    assert np.array_equal(run.predictions, Experts().run({"gfs": x[:, 0], "0": x[:, 1]}, y).predictions)
+    from burkholder.auto import Auto
+
+    frame, rows = pandas.DataFrame(x, columns=["gfs", 0]), [{"gfs": 1.0, "0": 2.0}, {"gfs": 2.0, "0": 3.0}]
+    assert np.array_equal(Auto("squared").run(frame, y).predictions, Auto("squared").run(rows, y).predictions)

@@ -51,6 +51,9 @@ def test_bad_choices_are_refused() -> None:
     for bad in (-1, 1.5, True):
         with pytest.raises(BadInput, match="count"):
             Negatives(bad)
+    for seed in (-1, 0.5, True, None):
+        with pytest.raises(BadInput, match="seed"):
+            bk.clicks(["a"], ["x"], seed=seed)  # type: ignore[arg-type]
     sampler = Negatives()
     with pytest.raises(BadInput):
         sampler.rounds("ann", None)

@@ -3,7 +3,7 @@
     outside      x̄ + c·(running mean absolute error of x̄): beyond every forecast, for quantiles
     debiased     x̄ + b, b an average of y − x̄ that forgets at one of the SPEEDS: a bias that all experts share
     corrected    x̄ + ⟨w, z⟩, z = (1, x̄, the biases b, x_j − x̄): affine in the forecasts, w from a full-covariance filter whose
-                 weights drift slowly or fast, and whose surprises are cut at a few standard deviations
+                 weights drift at one of the DRIFTS, and whose surprises are cut at a few standard deviations
 
 All of them are fixed before the label is known, so they are experts like any other: they have columns, names and weights,
 and the aggregate's guarantee holds against them too. An expert asleep has x_j − x̄ = 0. Whatever learning needs can be read
@@ -25,8 +25,15 @@ from burkholder.experts.scale import centre, spread
 from burkholder.machine.compiling import register_jitable
 
 SPEEDS = np.array([0.02, 0.1, 0.5])
-DRIFTS = np.array([1e-4, 5e-3])
-LANES = ("mean debiased slowly", "mean debiased", "mean debiased fast", "affine correction", "affine correction that drifts")
+DRIFTS = np.array([1e-4, 5e-3, 3e-2])
+LANES = (
+    "mean debiased slowly",
+    "mean debiased",
+    "mean debiased fast",
+    "affine correction",
+    "affine correction that drifts",
+    "affine correction that drifts fast",
+)
 PRIOR = 0.1  # variance of all the filter's weights on experts together, at the start
 LEVEL = 0.01  # of that, for the weight on x̄
 FIXED = 2 + SPEEDS.size  # features beside the experts' own

@@ -232,42 +232,38 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     moves = h > 0.0 and limit > 0.0
     first = lead(state, h, rates, rows) if moves else 0
     theta, exact = THETA / rows, (rows + 15.0) / 16.0
-    worst, missed = np.zeros(rates), 0.0
-    z, wished, size = np.empty(rates), np.empty(rates), np.empty(rates)
+    last = min(first + USED, rates)
+    missed = 0.0
+    z = np.zeros((USED, experts))
+    wished, size = np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
     for j in range(experts):
-        unseen, awake = 0.0, False
-        for k in range(rates):
-            z[k] = wished[k] = size[k] = 0.0
+        unseen = 0.0
         for i in range(rows):
             if math.isnan(x[i, j]):
                 continue
-            awake = True
             seen = min(max(delta[i], -limit), limit) if moves else 0.0
             unseen += (delta[i] - seen) * (yhat[i] - x[i, j])
             if moves:
                 slope, r = seen / limit, offset(state, h, yhat[i], x[i, j])
-                for k in range(rates):
-                    wish = slope * (rate(k) * r)
-                    wished[k] += wish
-                    size[k] += abs(wish)
-                    if first <= k < first + USED:
-                        z[k] += slope * clip(rate(k) * r, theta)
-        if not awake:
-            continue
+                wished[j] += slope * r
+                size[j] += abs(slope * r)
+                for k in range(first, last):
+                    z[k - first, j] += slope * clip(rate(k) * r, theta)
         state.clipped[j] += unseen
         missed = max(missed, unseen)
-        if moves:
-            for k in range(rates):
-                gained = 0.0
-                if first <= k < first + USED:
-                    gained = math.log1p(z[k])
-                    for a in range(shares):
-                        state.log_w[k, a, j] += gained
-                paid = price(wished[k], z[k], gained, exact * size[k])
-                state.cost[k, j] += paid
-                worst[k] = max(worst[k], paid)
-    for k in range(rates):
-        state.path[k] += worst[k]
+    for k in range(rates if moves else 0):
+        worst = 0.0
+        for j in range(experts):
+            gain, gained = 0.0, 0.0  # of a rate that sleeps
+            if first <= k < last and z[k - first, j] != 0.0:
+                gain = z[k - first, j]
+                gained = math.log1p(gain)
+                for a in range(shares):
+                    state.log_w[k, a, j] += gained
+            paid = price(rate(k) * wished[j], gain, gained, rate(k) * exact * size[j])
+            state.cost[k, j] += paid
+            worst = max(worst, paid)
+        state.path[k] += worst
     state.path_clipped[0] += missed
     if moves and born > 1:
         share(state, born)

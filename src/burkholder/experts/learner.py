@@ -51,7 +51,7 @@ class Experts(OnlineLearner):
     lipschitz          a bound on the loss's slope, when the loss itself has none (squared)
     outside            extra experts x̄ + c·(running MAE); by default for the pinball loss, whose target
                        may lie beyond every forecast
-    lanes              extra experts made from the others: their mean debiased at three speeds, and two affine corrections; forecasts
+    lanes              extra experts made from the others: their mean debiased at three speeds, and three affine corrections; forecasts
                        that no label seen so far explains are cut. On by default with "huber-root", except for classes and pinball
 
     quantiles          levels, as (0.1, 0.5, 0.9): a pinball mixture for each, never crossing (see `QuantileExperts`); a forecast is then

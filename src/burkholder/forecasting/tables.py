@@ -118,7 +118,7 @@ class Combiner:
                 raise BadInput(
                     "table", column, f"{did_you_mean(column, frame.columns)}no such column; there are {', '.join(frame.columns)}"
                 )
-        return frame, {str(name): frame[name].to_list() for name in frame.columns}
+        return frame, {str(name): column.to_list() for name, column in zip(frame.columns, frame.iter_columns())}
 
     def _models(self, columns: dict[str, list[Any]]) -> tuple[str, ...]:
         if self.models is None:

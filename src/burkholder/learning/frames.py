@@ -54,6 +54,11 @@ def opened(X: Any, argument: str = "X") -> Any:
     return frame
 
 
+def _named(frame: Any) -> list[tuple[str, Any]]:
+    """Columns by their names as text; not looked up by them, for pandas may call a column 0."""
+    return [(str(name), column) for name, column in zip(frame.columns, frame.iter_columns())]
+
+
 def dicts(X: Any) -> list[dict[str, Any]]:
     """The rows, column → value; categories are words."""
     frame = opened(X)
@@ -67,19 +72,18 @@ def dicts(X: Any) -> list[dict[str, Any]]:
 def plain(X: Any) -> bool:
     """Whether every column holds numbers."""
     frame = opened(X)
-    return all(_numeric(frame[name].dtype) for name in frame.columns)
+    return all(_numeric(column.dtype) for _, column in _named(frame))
 
 
 def numbers(X: Any, argument: str = "X") -> tuple[tuple[str, ...], np.ndarray]:
     """(names, values) of a frame of numbers, NaN where it has none."""
     frame = opened(X, argument)
     found = []
-    for name in frame.columns:
-        column = frame[name]
+    for name, column in _named(frame):
         if not _numeric(column.dtype):
-            raise BadInput(f"{argument}[{str(name)!r}]", str(column.dtype), "give columns of numbers; drop the others")
+            raise BadInput(f"{argument}[{name!r}]", str(column.dtype), "give columns of numbers; drop the others")
         found.append(_floats(column))
-    return tuple(map(str, frame.columns)), np.column_stack(found) if found else np.zeros((len(frame), 0))
+    return tuple(name for name, _ in _named(frame)), np.column_stack(found) if found else np.zeros((len(frame), 0))
 
 
 def columns(X: Any, argument: str = "X") -> Columns:
@@ -93,8 +97,7 @@ def columns(X: Any, argument: str = "X") -> Columns:
     frame = opened(X, argument)
     out = Columns(len(frame), [], [], [], [])
     every = np.arange(len(frame))
-    for key in frame.columns:
-        column, name = frame[key], str(key)
+    for name, column in _named(frame):
         if _numeric(column.dtype):
             values = _floats(column)
             absent = np.isnan(values)

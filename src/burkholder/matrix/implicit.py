@@ -23,6 +23,8 @@ class Negatives:
     def __init__(self, count: int = 1, seed: int = 0) -> None:
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 0 <= count <= 1000:
             raise BadInput("count", count, "give a whole number from 0 to 1000")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise BadInput("seed", seed, "give a whole number ≥ 0")
         self.count, self._rng = int(count), np.random.default_rng(seed)
         self._columns: list[Id] = []
         self._met: set[Id] = set()
