@@ -5,7 +5,7 @@ from burkholder.lab.optimal.check import examine
 from burkholder.lab.optimal.coin import Forced, forced
 from burkholder.lab.optimal.function import Optimal, optimal
 from burkholder.lab.optimal.game import Equivalence, equivalence
-from burkholder.lab.optimal.minimax import Minimax, minimax
+from burkholder.lab.optimal.histories import Minimax, minimax
 
 __all__ = ["Equivalence", "Forced", "Minimax", "Optimal", "equivalence", "examine", "forced", "minimax", "optimal"]
 
