@@ -3,7 +3,7 @@
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
 forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
-    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),
+    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),  k any whole number,
 
 1. ŷ is the root of Σ W_kαj z_kj(ŷ) = 0: monotone in ŷ, hence inside the hull of the forecasts;
 2. W ← W·(1 + (δ̃/L_t)·z_kj(ŷ)), δ̃ = clip(δ, ±L_t);
@@ -16,7 +16,11 @@ the share (step 3) in its first awake round.
 
 Rows revealed together are one round: in a block of m rows each ŷ is the root with pulls cut at ±½/m instead of ±½, and W is
 multiplied once, by 1 + the sum over the rows. Each root keeps the mean of W, so their sum does, and what is promised is promised
-of blocks as it is of rows. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
+of blocks as it is of rows.
+
+Rates too large or too small for the mean spread of late sleep too: z = 0 there (`scale.octave`). Rates that never moved have W = 1 and
+a price in proportion to themselves, `missed`; so only a window of them is kept, and where the rates of use leave it, it moves
+(`follow`): those that enter are as they would be, those that leave are forgotten, and what they weighed is booked.
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -35,23 +39,23 @@ from burkholder.experts.scale import (
     FIRST_LIPSCHITZ,
     FIRST_SPREAD,
     LIPSCHITZ,
-    SPREAD_ROUNDS,
-    SPREADS,
     THETA,
     USED,
     centre,
     clip,
-    lead,
     next_limit,
+    octave,
     offset,
     price,
     rate,
+    see,
     spread,
 )
 from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 SHARED = 2.0**-50  # 8u
+OCTAVE, GONE, EXCESS = range(3)  # places in a state's `window`
 
 
 class HuberRoot(NamedTuple):
@@ -59,13 +63,16 @@ class HuberRoot(NamedTuple):
 
     log_w: np.ndarray  # (rates, shares, experts): log W
     shares: np.ndarray  # (shares,): α, the first one 0
-    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
+    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; two stretches of rounds (see `scale.py`)
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; at most η_k²V_j, and near half of it, where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
+    window: np.ndarray  # k of the first rate kept; how many rows (k, α) that had moved are forgotten, and what their W were above 1
+    missed: np.ndarray  # (experts,): the price of a rate of 1 that always slept
+    path_missed: np.ndarray  # (1,): what it adds to `path`
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
@@ -75,7 +82,8 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
     (24, 4, 4)
     """
     known = lipschitz > 0.0
-    scale = np.array([lipschitz, 0.0, lipschitz, 0.0, 0.0])
+    scale = np.zeros(8)
+    scale[FIRST_LIPSCHITZ] = scale[LIPSCHITZ] = lipschitz
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),
@@ -86,7 +94,22 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
         np.zeros(experts),
         np.zeros(rates),
         np.zeros(1),
+        np.zeros(3),
+        np.zeros(experts),
+        np.zeros(1),
     )
+
+
+@register_jitable
+def kept(state: HuberRoot, row: int) -> float:
+    """λ of a row of the window."""
+    return rate(int(state.window[OCTAVE]) + row)
+
+
+@register_jitable
+def lead(state: HuberRoot, h: float, rates: int, size: int = 1) -> int:
+    """The row of the first rate of use, or the nearest in the window."""
+    return min(max(octave(state, h, size) - int(state.window[OCTAVE]), 0), rates - 1)
 
 
 @register_jitable
@@ -119,7 +142,7 @@ def balance(
     for j in range(experts):
         if math.isnan(x[j]):
             continue
-        lam = rate(first)
+        lam = kept(state, first)
         r = offset(state, h, yhat, x[j])
         for k in range(first, min(first + USED, rates)):
             z = lam * r
@@ -133,7 +156,7 @@ def balance(
                 total += z * mass[k, j]
                 size += abs(z) * mass[k, j]
                 slope += lam * mass[k, j]
-            lam *= 0.5  # rate(k + 1), exactly
+            lam *= 0.5  # the next rate, exactly
     unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
@@ -170,10 +193,10 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
     yhat, weight = mean, 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
-            pull, lam = 0.0, rate(first)
+            pull, lam = 0.0, kept(state, first)
             for k in range(first, min(first + USED, mass.shape[0])):
                 pull += lam * mass[k, j]
-                lam *= 0.5  # rate(k + 1), exactly
+                lam *= 0.5  # the next rate, exactly
             if pull > 0.0:
                 weight += pull
                 yhat = x[j] if weight == pull else yhat + (x[j] - yhat) * (pull / weight)
@@ -248,11 +271,18 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
                 wished[j] += slope * r
                 size[j] += abs(slope * r)
                 for k in range(first, last):
-                    z[k - first, j] += slope * clip(rate(k) * r, theta)
+                    z[k - first, j] += slope * clip(kept(state, k) * r, theta)
         state.clipped[j] += unseen
         missed = max(missed, unseen)
-    for k in range(rates if moves else 0):
+    if moves:
         worst = 0.0
+        for j in range(experts):
+            paid = price(wished[j], 0.0, 0.0, exact * size[j])
+            state.missed[j] += paid
+            worst = max(worst, paid)
+        state.path_missed[0] += worst
+    for k in range(rates if moves else 0):
+        lam, worst = kept(state, k), 0.0
         for j in range(experts):
             gain, gained = 0.0, 0.0  # of a rate that sleeps
             if first <= k < last and z[k - first, j] != 0.0:
@@ -260,7 +290,7 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
                 gained = math.log1p(gain)
                 for a in range(shares):
                     state.log_w[k, a, j] += gained
-            paid = price(rate(k) * wished[j], gain, gained, rate(k) * exact * size[j])
+            paid = price(lam * wished[j], gain, gained, lam * exact * size[j])
             state.cost[k, j] += paid
             worst = max(worst, paid)
         state.path[k] += worst
@@ -268,15 +298,50 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     if moves and born > 1:
         share(state, born)
     for i in range(rows):
-        wide = spread(x[i])
-        if wide > 0.0:
-            state.scale[SPREADS] += wide
-            state.scale[SPREAD_ROUNDS] += 1.0
         if not state.known:
             limit = state.scale[LIPSCHITZ]
             if limit == 0.0:
                 state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta[i])
             state.scale[LIPSCHITZ] = next_limit(limit, delta[i])
+        see(state, spread(x[i]), delta[i])
+    if state.scale[FIRST_SPREAD] > 0.0 and state.scale[LIPSCHITZ] > 0.0:
+        follow(state, rows)
+
+
+@register_jitable
+def follow(state: HuberRoot, size: int) -> None:
+    """Move the window so that the rates of use are in it, no further."""
+    rates, shares, experts = state.log_w.shape
+    start, first = int(state.window[OCTAVE]), octave(state, state.scale[FIRST_SPREAD], size)
+    by = max(first + min(USED, rates) - start - rates, 0) if first > start else first - start
+    if by == 0:
+        return
+    for k in range(rates):
+        if not 0 <= k - by < rates:
+            forget(state, k)
+    state.window[OCTAVE] = start + by
+    for i in range(rates):
+        k = i if by > 0 else rates - 1 - i  # none is written before it is read
+        fresh, lam = not 0 <= k + by < rates, kept(state, k)
+        for a in range(shares):
+            for j in range(experts):
+                state.log_w[k, a, j] = 0.0 if fresh else state.log_w[k + by, a, j]
+        for j in range(experts):
+            state.cost[k, j] = lam * state.missed[j] if fresh else state.cost[k + by, j]
+        state.path[k] = lam * state.path_missed[0] if fresh else state.path[k + by]
+
+
+@register_jitable
+def forget(state: HuberRoot, k: int) -> None:
+    """Book what the rows of a rate weigh; those that never moved weigh 1 an expert, as if they had never been."""
+    for a in range(state.log_w.shape[1]):
+        moved, excess = False, 0.0
+        for j in range(state.log_w.shape[2]):
+            moved = moved or state.log_w[k, a, j] != 0.0
+            excess += math.expm1(state.log_w[k, a, j])
+        if moved:
+            state.window[GONE] += 1.0
+            state.window[EXCESS] += excess
 
 
 @register_jitable
@@ -324,22 +389,29 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     pull = np.zeros(mass.shape[1])
     for k in range(mass.shape[0]):
         for j in range(mass.shape[1]):
-            pull[j] += rate(k) * mass[k, j]
+            pull[j] += kept(state, k) * mass[k, j]
     total = np.sum(pull)
     return pull / total if total > 0.0 else pull
 
 
+def rows(state: HuberRoot) -> int:
+    """How many rows (k, α) there are, with those forgotten."""
+    return state.log_w.shape[0] * state.log_w.shape[1] + int(state.window[GONE])
+
+
 def log_mean(state: HuberRoot) -> float:
-    """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
-    top = float(np.max(state.log_w))
-    return top + math.log(float(np.mean(np.exp(state.log_w - top))))
+    """ln of the mean of W, with those forgotten: 0 up to the error of root finding. U = e^{this} − 1."""
+    experts = state.log_w.shape[2]
+    top = max(float(np.max(state.log_w)), 0.0)
+    gone = max(float(state.window[EXCESS] + experts * state.window[GONE]), 0.0) * math.exp(-top)
+    return top + math.log((float(np.sum(np.exp(state.log_w - top))) + gone) / (experts * rows(state)))
 
 
 def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
     """The mean of W stays 1. Rows (k, α) that never moved have a mean of 1 themselves, so that of K rows that did each has at most K."""
-    rates = np.array([rate(k) for k in range(state.log_w.shape[0])])
-    mass = math.log(state.log_w.shape[0] * state.log_w.shape[1])
-    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum()), 1))
+    rates = np.array([kept(state, k) for k in range(state.log_w.shape[0])])
+    mass = math.log(rows(state))
+    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum() + state.window[GONE]), 1))
     unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
     path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
     return Tilted(unit, rates, state.cost, np.full(rates.size, moved), state.clipped, gain, path)
@@ -361,8 +433,8 @@ RULE = attach(
         predict,
         _update,
         weights,
-        per_expert=("log_w", "born", "cost", "clipped"),
-        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 2⁴⁸: the first spread may be a poor guide to the rest
+        per_expert=("log_w", "born", "cost", "clipped", "missed"),
+        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 16 in use, the others remembered while spreads come and go
         promise=promise,
         potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",
