@@ -23,8 +23,8 @@ FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = range(3)  # places in a state's `scal
 SPREADS, SPREAD_ROUNDS, BEFORE, BEFORE_ROUNDS, STEEPNESS = range(3, 8)
 STEEPEST = 16.0  # a rate is of use while it makes at most this of the mean spread lately
 USED = 16  # so many rates from there on are of use: the last makes 5e-4 of the mean spread, and would take 10⁷ rounds to matter
-FARTHEST_OCTAVE = 900  # rates stay numbers
-STALE = 2.0**10  # a limit so many times what a whole stretch saw is let down
+FARTHEST_OCTAVE = 1000  # rates stay numbers, and so do their halves
+STALE = 4.0  # a limit so many times what a whole stretch saw is let down
 
 
 @register_jitable
