@@ -70,6 +70,7 @@ class HuberRoot(NamedTuple):
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
+    moved: np.ndarray  # (rates,): has been in use once; `cost` and `path` are kept from then on
     window: np.ndarray  # k of the first rate kept; how many rows (k, α) that had moved are forgotten, and what their W were above 1
     missed: np.ndarray  # (experts,): the price of a rate of 1 that always slept
     path_missed: np.ndarray  # (1,): what it adds to `path`
@@ -94,6 +95,7 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
         np.zeros(experts),
         np.zeros(rates),
         np.zeros(1),
+        np.zeros(rates, np.bool_),
         np.zeros(3),
         np.zeros(experts),
         np.zeros(1),
@@ -258,12 +260,13 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     last = min(first + USED, rates)
     missed = 0.0
     z = np.zeros((USED, experts))
-    wished, size = np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
+    awake, wished, size = np.zeros(experts, np.bool_), np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
     for j in range(experts):
         unseen = 0.0
         for i in range(rows):
             if math.isnan(x[i, j]):
                 continue
+            awake[j] = True
             seen = min(max(delta[i], -limit), limit) if moves else 0.0
             unseen += (delta[i] - seen) * (yhat[i] - x[i, j])
             if moves:
@@ -275,15 +278,21 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
         state.clipped[j] += unseen
         missed = max(missed, unseen)
     if moves:
+        wake(state, first, last)
         worst = 0.0
         for j in range(experts):
-            paid = price(wished[j], 0.0, 0.0, exact * size[j])
-            state.missed[j] += paid
-            worst = max(worst, paid)
+            if awake[j]:
+                paid = price(wished[j], 0.0, 0.0, exact * size[j])
+                state.missed[j] += paid
+                worst = max(worst, paid)
         state.path_missed[0] += worst
     for k in range(rates if moves else 0):
+        if not state.moved[k]:
+            continue
         lam, worst = kept(state, k), 0.0
         for j in range(experts):
+            if not awake[j]:
+                continue
             gain, gained = 0.0, 0.0  # of a rate that sleeps
             if first <= k < last and z[k - first, j] != 0.0:
                 gain = z[k - first, j]
@@ -309,6 +318,17 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
 
 
 @register_jitable
+def wake(state: HuberRoot, first: int, last: int) -> None:
+    """Keep the prices of these rates from now on; while they slept, they were those of `missed`."""
+    for k in range(first, last):
+        if not state.moved[k]:
+            state.moved[k], lam = True, kept(state, k)
+            for j in range(state.missed.size):
+                state.cost[k, j] = lam * state.missed[j]
+            state.path[k] = lam * state.path_missed[0]
+
+
+@register_jitable
 def follow(state: HuberRoot, size: int) -> None:
     """Move the window so that the rates of use are in it, no further."""
     rates, shares, experts = state.log_w.shape
@@ -322,13 +342,13 @@ def follow(state: HuberRoot, size: int) -> None:
     state.window[OCTAVE] = start + by
     for i in range(rates):
         k = i if by > 0 else rates - 1 - i  # none is written before it is read
-        fresh, lam = not 0 <= k + by < rates, kept(state, k)
-        for a in range(shares):
-            for j in range(experts):
-                state.log_w[k, a, j] = 0.0 if fresh else state.log_w[k + by, a, j]
+        fresh = not 0 <= k + by < rates
         for j in range(experts):
-            state.cost[k, j] = lam * state.missed[j] if fresh else state.cost[k + by, j]
-        state.path[k] = lam * state.path_missed[0] if fresh else state.path[k + by]
+            for a in range(shares):
+                state.log_w[k, a, j] = 0.0 if fresh else state.log_w[k + by, a, j]
+            state.cost[k, j] = 0.0 if fresh else state.cost[k + by, j]
+        state.path[k] = 0.0 if fresh else state.path[k + by]
+        state.moved[k] = not fresh and state.moved[k + by]
 
 
 @register_jitable
@@ -360,6 +380,8 @@ def share(state: HuberRoot, born: int) -> None:
             continue
         depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
+            if not state.moved[k]:
+                continue
             row = state.log_w[k, a]
             top, bottom, total = -math.inf, math.inf, 0.0
             for j in range(experts):
@@ -413,8 +435,10 @@ def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
     mass = math.log(rows(state))
     moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum() + state.window[GONE]), 1))
     unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
-    path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
-    return Tilted(unit, rates, state.cost, np.full(rates.size, moved), state.clipped, gain, path)
+    cost = np.where(state.moved[:, None], state.cost, np.outer(rates, state.missed))
+    path = np.where(state.moved, state.path, rates * state.path_missed)
+    way = Path(path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
+    return Tilted(unit, rates, cost, np.full(rates.size, moved), state.clipped, gain, way)
 
 
 def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
