@@ -10,7 +10,7 @@ and the aggregate's guarantee holds against them too. An expert asleep has x_j â
 from the row as it was played, so labels may come late.
 
 A forecast is also kept within what the labels seen so far can explain (`limits`). These are the forecasts that are played,
-learned from and compared with.
+learned from and compared with. What a whole stretch of rounds did not come near is forgotten (`forget`).
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ Rows revealed together are one round: in a block of m rows each ŷ is the root w
 multiplied once, by 1 + the sum over the rows. Each root keeps the mean of W, so their sum does, and what is promised is promised
 of blocks as it is of rows.
 
-Rates too large or too small for the mean spread of late sleep too: z = 0 there (`scale.octave`). Rates that never moved have W = 1 and
-a price in proportion to themselves, `missed`; so only a window of them is kept, and where the rates of use leave it, it moves
-(`follow`): those that enter are as they would be, those that leave are forgotten, and what they weighed is booked.
+Rates too large or too small for the mean spread of late sleep too: z = 0 there (`scale.octave`). Only a window of all rates is kept
+(`window.py`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -44,18 +43,16 @@ from burkholder.experts.scale import (
     centre,
     clip,
     next_limit,
-    octave,
     offset,
     price,
-    rate,
     see,
     spread,
 )
+from burkholder.experts.window import EXCESS, GONE, follow, kept, lead, wake
 from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
 SHARED = 2.0**-50  # 8u
-OCTAVE, GONE, EXCESS = range(3)  # places in a state's `window`
 
 
 class HuberRoot(NamedTuple):
@@ -100,18 +97,6 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
         np.zeros(experts),
         np.zeros(1),
     )
-
-
-@register_jitable
-def kept(state: HuberRoot, row: int) -> float:
-    """λ of a row of the window."""
-    return rate(int(state.window[OCTAVE]) + row)
-
-
-@register_jitable
-def lead(state: HuberRoot, h: float, rates: int, size: int = 1) -> int:
-    """The row of the first rate of use, or the nearest in the window."""
-    return min(max(octave(state, h, size) - int(state.window[OCTAVE]), 0), rates - 1)
 
 
 @register_jitable
@@ -260,7 +245,8 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     last = min(first + USED, rates)
     missed = 0.0
     z = np.zeros((USED, experts))
-    awake, wished, size = np.zeros(experts, np.bool_), np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
+    awake = np.zeros(experts, np.bool_)
+    wished, size = np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
     for j in range(experts):
         unseen = 0.0
         for i in range(rows):
@@ -315,53 +301,6 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
         see(state, spread(x[i]), delta[i])
     if state.scale[FIRST_SPREAD] > 0.0 and state.scale[LIPSCHITZ] > 0.0:
         follow(state, rows)
-
-
-@register_jitable
-def wake(state: HuberRoot, first: int, last: int) -> None:
-    """Keep the prices of these rates from now on; while they slept, they were those of `missed`."""
-    for k in range(first, last):
-        if not state.moved[k]:
-            state.moved[k], lam = True, kept(state, k)
-            for j in range(state.missed.size):
-                state.cost[k, j] = lam * state.missed[j]
-            state.path[k] = lam * state.path_missed[0]
-
-
-@register_jitable
-def follow(state: HuberRoot, size: int) -> None:
-    """Move the window so that the rates of use are in it, no further."""
-    rates, shares, experts = state.log_w.shape
-    start, first = int(state.window[OCTAVE]), octave(state, state.scale[FIRST_SPREAD], size)
-    by = max(first + min(USED, rates) - start - rates, 0) if first > start else first - start
-    if by == 0:
-        return
-    for k in range(rates):
-        if not 0 <= k - by < rates:
-            forget(state, k)
-    state.window[OCTAVE] = start + by
-    for i in range(rates):
-        k = i if by > 0 else rates - 1 - i  # none is written before it is read
-        fresh = not 0 <= k + by < rates
-        for j in range(experts):
-            for a in range(shares):
-                state.log_w[k, a, j] = 0.0 if fresh else state.log_w[k + by, a, j]
-            state.cost[k, j] = 0.0 if fresh else state.cost[k + by, j]
-        state.path[k] = 0.0 if fresh else state.path[k + by]
-        state.moved[k] = not fresh and state.moved[k + by]
-
-
-@register_jitable
-def forget(state: HuberRoot, k: int) -> None:
-    """Book what the rows of a rate weigh; those that never moved weigh 1 an expert, as if they had never been."""
-    for a in range(state.log_w.shape[1]):
-        moved, excess = False, 0.0
-        for j in range(state.log_w.shape[2]):
-            moved = moved or state.log_w[k, a, j] != 0.0
-            excess += math.expm1(state.log_w[k, a, j])
-        if moved:
-            state.window[GONE] += 1.0
-            state.window[EXCESS] += excess
 
 
 @register_jitable
@@ -458,7 +397,7 @@ RULE = attach(
         _update,
         weights,
         per_expert=("log_w", "born", "cost", "clipped", "missed"),
-        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 16 in use, the others remembered while spreads come and go
+        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 16 in use, the others remembered
         promise=promise,
         potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.experts import beside, curvature, huber_root, scale, stream
+from burkholder.experts import beside, curvature, scale, stream, window
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT, PER_PAIR
 from burkholder.experts.ewa import EWA
@@ -167,7 +167,7 @@ def rules(state: Any) -> tuple[tuple[str, Any], ...]:
 def _log_weights(arrays: Any) -> bool:
     """No weight is above their number when their mean is 1; e times that leaves room for rounding."""
     logs = arrays["log_w"]
-    everyone = logs.size + float(arrays["window"][huber_root.GONE]) * logs.shape[2]
+    everyone = logs.size + float(arrays["window"][window.GONE]) * logs.shape[2]
     return bool(logs.max(initial=0.0) <= 1.0 + np.log(max(everyone, 1.0)))
 
 
