@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burkholder.learning.ledger import measure, settle
+from burkholder.learning.ledger import answered, booked, measure
 from burkholder.machine.compiling import lean, register_jitable
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.rounds.checks import BAD_TARGET, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
 from burkholder.rounds.layout import (
-    BOOK_ROW,
     CODE,
     DIM,
     MERGED_INDICES,
@@ -76,15 +75,21 @@ def _too_steep(largest, values, delta):
 
 
 @register_jitable
-def _settled(desk, x, raw, y, weight, size):
-    """ŷ and δ, booked; CODE says TOO_STEEP when δx is too large to be learned from."""
+def _settled(desk, x, raw, y, weight):
+    """ŷ and δ; CODE says TOO_STEEP when δx is too large to be learned from."""
     frame = desk.frame
-    yhat, delta = settle(desk.ledger, desk.loss, raw, y, weight, desk.bound, frame.lipschitz)
+    yhat, delta = answered(desk.loss, raw, y, weight, desk.bound)
     if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, x, delta):
         desk.scalars[CODE] = TOO_STEEP
-    if frame.limit < math.inf:
-        measure(desk.ledger, size, frame.limit)
     return yhat, delta
+
+
+@register_jitable
+def _booked(desk, raw, yhat, delta, y, weight, size):
+    """The round in the ledger: last, because nobody waits for it, and the processor can go on to the next row meanwhile."""
+    booked(desk.ledger, desk.loss, raw, yhat, delta, y, weight, desk.frame.lipschitz)
+    if desk.frame.limit < math.inf:
+        measure(desk.ledger, size, desk.frame.limit)
 
 
 @register_jitable
@@ -104,8 +109,8 @@ def _absorbed(desk, here, x, seen, yhat, delta, squares, top):
     """ζ ← ζ + T(x, ŷ, δ)."""
     if top > desk.scalars[DIM]:
         desk.scalars[DIM] = top
-    entered(desk.scalars, yhat, delta, squares)
     absorb(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, seen, delta)
+    entered(desk.scalars, yhat, delta, squares)
 
 
 @register_jitable
@@ -131,10 +136,11 @@ def learned_row(desk, rows, row, ahead):
         return False
     seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
     raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
-    yhat, delta = _settled(desk, x, raw, target, w, seen[3])
+    yhat, delta = _settled(desk, x, raw, target, w)
     if scalars[CODE] != FINE:
         return False
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+    _booked(desk, raw, yhat, delta, target, w, seen[3])
     rows.out[row] = yhat
     return True
 
@@ -187,10 +193,11 @@ def stream_late(desk, rows, first):
         if scalars[CODE] != FINE:
             return row
         seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
-        yhat, delta = _settled(desk, x, rows.out[row], target, w, seen[3])
+        yhat, delta = _settled(desk, x, rows.out[row], target, w)
         if scalars[CODE] != FINE:
             return row
         _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+        _booked(desk, rows.out[row], yhat, delta, target, w, seen[3])
         rows.out[row] = yhat
     return y.size
 
@@ -226,18 +233,15 @@ def played(desk, here, x):
 @register_jitable
 def learned(desk, here, x, top, y, weight):
     """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
-    scalars, scratch, ledger = desk.scalars, desk.scratch, desk.ledger
-    for k in range(ledger.size):
-        scratch[BOOK_ROW, k] = ledger[k]
+    scalars, scratch = desk.scalars, desk.scratch
     squares = squared(x)[0]
     seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
     raw = _held(answer(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, seen))
-    yhat, delta = _settled(desk, x, raw, y, weight, seen[3])
+    yhat, delta = _settled(desk, x, raw, y, weight)
     if scalars[CODE] != FINE:
-        for k in range(ledger.size):
-            ledger[k] = scratch[BOOK_ROW, k]
         return math.nan
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+    _booked(desk, raw, yhat, delta, y, weight, seen[3])
     return yhat
 
 
