@@ -93,10 +93,15 @@ def _booked(desk, raw, yhat, delta, y, weight, size):
 
 
 @register_jitable
-def _sound(desk, here, x, merged_indices, merged_values, table):
+def room_for(desk):
+    """How many coordinates there is room for: the same for all rows of a stream, and a division is slow."""
+    return min(desk.cells.size // desk.width, desk.frame.most)
+
+
+@register_jitable
+def _sound(desk, dim, here, x, merged_indices, merged_values, table):
     """The row as it can be learned from: (indices, values, Σx², 1 + its largest index); see CODE."""
     scalars, largest = desk.scalars, desk.frame.largest
-    dim = min(desk.cells.size // desk.width, desk.frame.most)
     squares, small = squared(x)
     if orderly(here, dim) and clean(squares, small, largest):
         return here, x, squares, here[here.size - 1] + 1.0 if here.size > 0 else 0.0
@@ -121,7 +126,7 @@ def _later(rows, row, count):
 
 
 @register_jitable
-def learned_row(desk, rows, row, ahead):
+def learned_row(desk, dim, rows, row, ahead):
     """Play a row of the stream, settle, learn; False with a verdict in CODE, and nothing of the row absorbed, where it cannot be."""
     frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
     here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
@@ -131,10 +136,10 @@ def learned_row(desk, rows, row, ahead):
         wide = here.size > scratch.shape[1]
         scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
         return False
-    here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    here, x, squares, top = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
     if scalars[CODE] != FINE:
         return False
-    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    seen = recall(frame, desk.potential, cells, scalars, scratch, here, x, squares, ahead)
     raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
     yhat, delta = _settled(desk, x, raw, target, w)
     if scalars[CODE] != FINE:
@@ -146,7 +151,7 @@ def learned_row(desk, rows, row, ahead):
 
 
 @register_jitable
-def played_row(desk, rows, row, ahead):
+def played_row(desk, dim, rows, row, ahead):
     """The prediction for a row of the stream, as `learned_row` would make it; nothing is learned."""
     frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
     here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
@@ -154,10 +159,10 @@ def played_row(desk, rows, row, ahead):
     if here.size > scratch.shape[1]:
         scalars[CODE] = WIDE
         return False
-    here, x, squares, _ = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    here, x, squares, _ = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
     if scalars[CODE] != FINE:
         return False
-    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    seen = recall(frame, desk.potential, cells, scalars, scratch, here, x, squares, ahead)
     raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
     rows.out[row] = min(max(raw, -desk.bound), desk.bound)
     return True
@@ -167,9 +172,10 @@ def played_row(desk, rows, row, ahead):
 def stream(desk, rows, first):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
     desk.scalars[CODE] = FINE
+    dim = room_for(desk)
     for row in range(first, rows.y.size):
         later, many = _later(rows, row, rows.y.size)
-        if not learned_row(desk, rows, row, rows.indices[later : later + many]):
+        if not learned_row(desk, dim, rows, row, rows.indices[later : later + many]):
             return row
     return rows.y.size
 
@@ -180,7 +186,7 @@ def stream_late(desk, rows, first):
     scalars, scratch = desk.scalars, desk.scratch
     indptr, y, weight = rows.indptr, rows.y, rows.weight
     scalars[CODE] = FINE
-    last = weight.size - 1
+    last, dim = weight.size - 1, room_for(desk)
     for row in range(first, y.size):
         here = rows.indices[indptr[row] : indptr[row + 1]]
         x = rows.values[indptr[row] : indptr[row + 1]]
@@ -189,10 +195,10 @@ def stream_late(desk, rows, first):
             wide = here.size > scratch.shape[1]
             scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
-        here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+        here, x, squares, top = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
         if scalars[CODE] != FINE:
             return row
-        seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
+        seen = recall(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, squares, None)
         yhat, delta = _settled(desk, x, rows.out[row], target, w)
         if scalars[CODE] != FINE:
             return row
@@ -206,9 +212,10 @@ def stream_late(desk, rows, first):
 def stream_plays(desk, rows, first):
     """The prediction for rows first, first+1, …, as `stream` would make it; nothing is learned."""
     desk.scalars[CODE] = FINE
+    dim = room_for(desk)
     for row in range(first, rows.out.size):
         later, many = _later(rows, row, rows.out.size)
-        if not played_row(desk, rows, row, rows.indices[later : later + many]):
+        if not played_row(desk, dim, rows, row, rows.indices[later : later + many]):
             return row
     return rows.out.size
 
@@ -220,13 +227,13 @@ def _opened(desk, n):
     desk.scalars[CODE] = FINE
     indices, values = scratch[ROW_INDICES].view(np.uint64)[:n], scratch[ROW_VALUES, :n]
     table = scratch[TABLE_ROW : TABLE_ROW + 2].reshape(2 * scratch.shape[1]).view(np.int32)
-    return _sound(desk, indices, values, scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES], table)
+    return _sound(desk, room_for(desk), indices, values, scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES], table)
 
 
 @register_jitable
 def played(desk, here, x):
     """The raw prediction for a row whose indices are known to be good and distinct, its values to be fit."""
-    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squared(x)[0], None)
+    seen = recall(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, squared(x)[0], None)
     return _held(answer(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, seen))
 
 
@@ -235,7 +242,7 @@ def learned(desk, here, x, top, y, weight):
     """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
     scalars, scratch = desk.scalars, desk.scratch
     squares = squared(x)[0]
-    seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
+    seen = recall(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, squares, None)
     raw = _held(answer(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, seen))
     yhat, delta = _settled(desk, x, raw, y, weight)
     if scalars[CODE] != FINE:
@@ -260,7 +267,7 @@ def one_learn(desk, n, yhat, delta):
         desk.scalars[CODE] = TOO_STEEP
     if desk.scalars[CODE] != FINE:
         return math.nan
-    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squares, None)
+    seen = recall(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, squares, None)
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
     return seen[3]
 
