@@ -56,6 +56,7 @@ _PUBLIC: dict[str, str] = {
     "ProofCertificate": "discovery.result",
     "Quantiles": "intervals.quantiles",
     "Report": "lab.verdicts",
+    "Rivals": "functions",
     "Run": "learning.runs",
     "ServiceRefused": "client.calls",
     "Smoothness": "functions",
@@ -80,6 +81,7 @@ _PUBLIC: dict[str, str] = {
     "matrix_equivalence": "lab.matrix_square",
     "matrix_square": "lab.matrix_square",
     "merge": "learning.merging",
+    "minimax": "lab.optimal",
     "minimum": "functions",
     "open_reader": "streams.readers",
     "optimal": "lab.optimal",
@@ -131,6 +133,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.functions import ParameterFree as ParameterFree
     from burkholder.functions import PlainFunction as PlainFunction
     from burkholder.functions import PrintedParameterFree as PrintedParameterFree
+    from burkholder.functions import Rivals as Rivals
     from burkholder.functions import Smoothness as Smoothness
     from burkholder.functions import SquareFunction as SquareFunction
     from burkholder.functions import StronglyConvex as StronglyConvex
@@ -149,6 +152,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.lab.necessary import tight as tight
     from burkholder.lab.optimal import equivalence as equivalence
     from burkholder.lab.optimal import forced as forced
+    from burkholder.lab.optimal import minimax as minimax
     from burkholder.lab.optimal import optimal as optimal
     from burkholder.lab.sharp import sharp as sharp
     from burkholder.lab.smoothest import smoothest as smoothest

@@ -9,6 +9,7 @@ from burkholder.functions.matrix import MatrixPrediction
 from burkholder.functions.parameter_free import AdaptiveParameterFree, GradientMixture, ParameterFree, PrintedParameterFree
 from burkholder.functions.plain import PlainFunction
 from burkholder.functions.registry import CATALOGUE, REFUTED, Entry, get
+from burkholder.functions.rivals import Rivals
 from burkholder.functions.smoothness import Smoothness
 from burkholder.functions.square_function import SquareFunction
 from burkholder.functions.strongly_convex import StronglyConvex
@@ -33,6 +34,7 @@ __all__ = [
     "ParameterFree",
     "PlainFunction",
     "PrintedParameterFree",
+    "Rivals",
     "Smoothness",
     "SquareFunction",
     "StronglyConvex",

@@ -125,6 +125,10 @@ class BurkholderFunction:
         """sup of Σδŷ − ⟨w, Σδx⟩ − refine(w, τ) over that ball: the realised certificate against all of it."""
         return a + self.support(g, radius)
 
+    def unpaid(self, g: np.ndarray, tau: Tau) -> float:
+        """sup of ⟨w, −g⟩ − A(w) over its own class: what the promise leaves of it."""
+        return self.support(g, None) - self.ball(None, tau)
+
     # --- for strategies: overridden where a stable closed form exists ------------------------------------
     def sign_flip(self, tau: Tau, x: np.ndarray) -> np.ndarray:
         """S3, unclipped: −(F(τ, x, L) − F(τ, x, −L)) / 2L, where F is U without the δŷ term."""

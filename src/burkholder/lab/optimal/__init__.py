@@ -5,7 +5,8 @@ from burkholder.lab.optimal.check import examine
 from burkholder.lab.optimal.coin import Forced, forced
 from burkholder.lab.optimal.function import Optimal, optimal
 from burkholder.lab.optimal.game import Equivalence, equivalence
+from burkholder.lab.optimal.histories import Minimax, minimax
 
-__all__ = ["Equivalence", "Forced", "Optimal", "equivalence", "examine", "forced", "optimal"]
+__all__ = ["Equivalence", "Forced", "Minimax", "Optimal", "equivalence", "examine", "forced", "minimax", "optimal"]
 
 seal.add(*(f"{__name__}.{part}" for part in ("check", "function", "table")))

@@ -87,4 +87,4 @@ def _path(player: Any, best: Optimal, rng: np.random.Generator) -> float:
         earned += y * x
         tau = pair.advance(tau, table.features[feature][None], np.zeros(1), np.full(1, -y))
     floats = tuple(np.asarray(part[0], float) for part in tau)
-    return lost + pair.support(-earned, None) - pair.ball(None, floats)
+    return lost + pair.unpaid(-earned, floats)
