@@ -188,8 +188,23 @@ def test_who_stops_in_the_middle_is_left(port):
 
 def test_an_offer_of_another_protocol_is_passed_over(port):
     offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA")
-    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON, *offer)
-    assert [status for status, _, _ in said(port, one, one, answers=2)] == [200, 200]
+    row = b'{"x": [1.0, 2.0]}'
+    one = request("/predict", row, JSON, *offer)
+    other = request("/predict", row, JSON, "Connection: upgrade", "UPGRADE: h2c")
+    slow = request("/predict", b'{"x": [1.0],   "id": "\\r\\nUpgrade: h2c"}', JSON, *offer)
+    assert [status for status, _, _ in said(port, one, other, answers=2)] == [200, 200]
+    assert [status for status, _, _ in said(port, one + other + slow + one, answers=4)] == [200, 200, 422, 200]  # all in one piece
+    for cut in range(1, len(other)):
+        assert [status for status, _, _ in said(port, other[:cut], other[cut:] + one, answers=2)] == [200, 200]
+
+
+def test_bytes_one_by_one_are_a_request_all_the_same(port):
+    one = request("/predict", b'{"x": [1.0, 2.0]}', JSON, "Connection: Upgrade", "Upgrade: h2c")
+    assert [status for status, _, _ in said(port, *(one[i : i + 1] for i in range(len(one))))] == [200]
+    chunks = b"POST /predict HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer " + TOKEN.encode() + b"\r\n" + JSON.encode()
+    chunks += b"\r\ntransfer-encoding: chunked\r\n\r\n11\r\n" + b'{"x": [1.0, 2.0]}' + b"\r\n0\r\n\r\n"
+    assert [status for status, _, _ in said(port, *(chunks[i : i + 1] for i in range(len(chunks))))] == [200]
+    assert [status for status, _, _ in said(port, chunks, one, answers=2)] == [200, 200]
 
 
 def test_the_word_bearer_may_be_written_in_any_way(port):

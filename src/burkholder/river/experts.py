@@ -38,7 +38,7 @@ class ExpertRegressor(Portable, base.Ensemble, base.MiniBatchRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE()).get() < 3.0
     True
     >>> len(model.weights())  # the two models, and what is made of their forecasts
-    7
+    8
     """
 
     def __init__(

@@ -8,6 +8,7 @@ too slowly, is told so and left.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sized
 from functools import cache
@@ -28,6 +29,7 @@ SLOWEST = 10_000  # bytes a second
 HEADERS = 1 << 16  # bytes of all headers of a request
 SHORT = 1 << 16  # bytes of a body: every connection may have so many half here; longer ones share what room there is
 OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+BEGUN = re.compile(rb"\r(\n(\r|u(p(g(r(a(d(e)?)?)?)?)?)?)?)?\Z", re.IGNORECASE)  # an offer, or the end of headers, cut off
 UNUSUAL = frozenset({b"expect", b"upgrade", b"transfer-encoding"})
 
 
@@ -75,6 +77,7 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
 
     class Direct(HttpToolsProtocol):
         heading, size, late = True, 0, 0.0  # whether headers are to come, bytes of a request so far, and when it is too late for the rest
+        left, begun = 0.0, b""  # bytes of its body to come, as its headers say; what of its headers waits for the next bytes
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -87,9 +90,29 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
             if not self.size:
                 self.late = self.loop.time() + PATIENCE
             self.size += len(data)
-            super().data_received(_staying(data) if self.heading and b"pgrade" in data else data)
+            while data and not self.transport.is_closing():
+                part, data = self._headers(data) if self.heading else self._body(data)
+                super().data_received(part)
             if self.heading and self.size > HEADERS:
                 self._leave(431, "headers", f"{self.size} bytes", f"send at most {HEADERS} bytes of them")
+
+        def _headers(self, data: bytes) -> tuple[bytes, bytes]:
+            """(headers, the rest), without offers to go on in another protocol: the parser would take the body for a part of that."""
+            data, self.begun = self.begun + data, b""
+            end = data.find(b"\r\n\r\n") + 4
+            if end < 4:
+                half = BEGUN.search(data)
+                end = half.start() if half else len(data)
+                data, self.begun = data[:end], data[end:]
+            return OFFER.sub(b"\r\nx-offered:", data[:end]), data[end:]
+
+        def _body(self, data: bytes) -> tuple[bytes, bytes]:
+            if self.left == math.inf:
+                end = data.find(b"\n") + 1 or len(data)
+            else:
+                end = int(min(self.left, len(data)))
+                self.left -= end
+            return data[:end], data[end:]
 
         def eof_received(self) -> bool:  # type: ignore[override]
             """Who has said everything may wait for the answer still: to what was asked last, if it came whole."""
@@ -111,6 +134,8 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
 
         def on_headers_complete(self) -> None:
             self.heading = False
+            lengths = [value for name, value in self.headers if name == b"content-length"]
+            self.left = float(lengths[0]) if lengths else math.inf  # in chunks: the parser knows where they end, line by line
             rounds = short.get(self.url)
             idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
             if rounds is not None and idle and self.parser.get_method() == b"POST" and self.parser.get_http_version() == "1.1":
@@ -151,12 +176,6 @@ def direct(front: Front) -> type[HttpToolsProtocol]:
             self.on_response_complete()
 
     return Direct
-
-
-def _staying(data: bytes) -> bytes:
-    """A request without the offer to go on in another protocol: the parser would take its body for a part of that."""
-    head, end, body = data.partition(b"\r\n\r\n")
-    return OFFER.sub(b"\r\nx-offered:", head) + end + body
 
 
 @cache
