@@ -17,9 +17,9 @@ def reference(x, y, cut):
     """Debiased means and corrections word for word, with matrices; every expert awake, every label in time."""
     n, d = x.shape
     said = np.full((n, len(LANES)), np.nan)
-    bias, errors = np.zeros(len(SPEEDS)), []
+    bias, errors, stretch = np.zeros(len(SPEEDS)), 0.0, []
     size = 2 + len(SPEEDS) + d
-    w, noise = np.zeros((len(DRIFTS), size)), None
+    w, noise, covs = np.zeros((len(DRIFTS), size)), [0.0] * len(DRIFTS), [None] * len(DRIFTS)
     prior = np.array([1.0, LEVEL, *[1.0] * (size - 2)]) / d
     for t in range(n):
         mean = x[t].mean()
@@ -27,28 +27,35 @@ def reference(x, y, cut):
         if t:
             said[t] = mean + np.array([*bias, *(w @ z)])
         error = y[t] - mean
-        if noise is None:
-            unit = max(abs(error), np.max(np.abs(x[t] - mean))) ** 2
-            noise = [unit] * len(DRIFTS)
-            covs = [np.diag(PRIOR * prior * [unit, *[1.0] * (size - 1)]) for _ in DRIFTS]
+        unit = max(abs(error), np.max(np.abs(x[t] - mean))) ** 2
         for f in range(len(DRIFTS)):
+            if noise[f] == 0.0:
+                noise[f], covs[f], w[f] = unit, np.diag(PRIOR * prior * [unit, *[1.0] * (size - 1)]), 0.0
             pull = covs[f] @ z
             total = noise[f] + pull @ z
             surprise = error - w[f] @ z
             w[f] += pull * np.clip(surprise, -cut * math.sqrt(noise[f]), cut * math.sqrt(noise[f])) / total
             covs[f] = covs[f] - np.outer(pull, pull) / total + np.diag(DRIFTS[f] * prior * [noise[f], *[1.0] * (size - 1)])
             noise[f] += max(0.01, 1 / (t + 2)) * (min(surprise**2, 9 * noise[f]) - noise[f])
-        limit = 2 * np.mean(errors) if errors else math.inf
+        limit = 2 * errors / t if t else math.inf
         bias = bias + np.maximum(SPEEDS, 1 / (t + 2)) * np.clip(error - bias, -limit, limit)
-        errors.append(abs(error))
+        errors += abs(error)
+        stretch.append(abs(error))
+        if (t + 2).bit_count() == 1:  # stretches of 1, 2, 4, … rounds: what one did not come near is forgotten
+            worst, stretch = max(stretch), []
+            errors, bias = min(errors, worst * (t + 1)), np.clip(bias, -worst, worst)
+            for f in np.flatnonzero(np.sqrt(noise) > 1024.0 * worst):
+                noise[f], w[f] = 0.0, 0.0
     return said
 
 
+@pytest.mark.parametrize("absurd", [1.0, 1e6])
 @pytest.mark.parametrize("loss, cut", [("absolute", 1.0), ("squared", 2.0)])
-def test_lanes_say_what_the_formulas_say(loss, cut):
+def test_lanes_say_what_the_formulas_say(loss, cut, absurd):
     rng = np.random.default_rng(0)
     y = rng.normal(size=80)
     x = 0.3 + 1.2 * y[:, None] + rng.normal(size=(80, 3))
+    x[0, 0] *= absurd
     run = Experts(loss).run(x, y)
     np.testing.assert_allclose(run.details["lanes"], reference(x, y, cut), rtol=1e-9, atol=1e-12)
     assert run.certificate.names[3:] == LANES and run.details["weights"].shape == (80, 3 + len(LANES))
@@ -119,6 +126,26 @@ def test_the_first_round_s_scale_is_forgotten(power, loss):
     x[0] = y[0] + (x[0] - y[0]) * 10.0 ** min(power, 3.0 if loss == "absolute" else 0.0)  # slopes grow with a large one
     odd = Experts(loss, lanes=False).run(x, y)
     assert odd.losses[50:].mean() < 1.1 * usual.losses[50:].mean()
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("lanes", [True, False])
+@pytest.mark.parametrize("what", [59_820.0, 6.5e10, -1e150, "label"])
+def test_an_absurd_beginning_is_forgotten(loss, lanes, what):
+    """A forecast or a label that nothing explains, before labels can tell: some hundred rounds later it was never there."""
+    rng = np.random.default_rng(8)
+    y = 40.0 + 5.0 * np.sin(np.arange(1200) / 20.0) + rng.normal(size=1200)
+    x = np.column_stack([y + rng.normal(size=1200), y + 3.0 + 2.0 * rng.normal(size=1200), np.full(1200, 38.0)])
+    calm = Experts(loss, lanes=lanes).run(x, y).losses[600:].mean()
+    for when in (0, 1, 2):
+        spoiled, labels = x.copy(), y.copy()
+        if what == "label":
+            labels[when] = 1e9
+        else:
+            spoiled[when, 2] = what
+        run = Experts(loss, lanes=lanes).run(spoiled, labels)
+        assert run.losses[600:].mean() < 1.05 * calm
+        assert run.certificate.realised() <= run.certificate.bound() < math.inf
 
 
 def test_lanes_are_off_where_they_would_mean_nothing():

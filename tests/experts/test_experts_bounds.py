@@ -72,7 +72,9 @@ def test_bound_is_the_formula_of_the_theory(lipschitz):
         delta = 2 * (yhat - y)
         h = h or np.max(np.abs(x - x.mean()))
         seen = np.clip(delta, -limit, limit)
-        typical = limit * np.mean(spreads) if spreads else first_L * h  # of which a rate in use makes 2⁻¹² to 16
+        typical = (
+            limit * np.mean(spreads[2 ** ((len(spreads) + 1).bit_length() - 2) - 1 :]) if spreads else first_L * h
+        )  # lately; of which a rate in use makes 2⁻¹² to 16
         rounds.append((yhat - x, delta, seen, limit, typical))
         spreads.append(np.max(np.abs(x - x.mean())))
         if not lipschitz:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import defaultdict
 
 import mpmath
 import numba
@@ -35,13 +37,21 @@ def sweep(state, loss, forecasts, y):
     return predictions
 
 
+def lately(rounds):
+    """Of n rounds those of the stretch that runs, and of the one before it; stretches are of 1, 2, 4, … rounds."""
+    return rounds[2 ** ((len(rounds) + 1).bit_length() - 2) - 1 :]
+
+
 def reference(x, slope, lipschitz, rates, shares):
-    """Theory 2.1 word for word in 50 digits: roots by bisection, W itself, no units factored out."""
+    """Theory 2.1 word for word in 50 digits: roots by bisection, W itself, no units factored out.
+
+    Rates are those of all whole numbers: a window of them is remembered, and W = 1 outside. Hands back W and the window's first.
+    """
     mpmath.mp.dps = 50
     n, d = x.shape
-    W = {(k, a, j): mpmath.mpf(1) for k in range(rates) for a in shares for j in range(d)}
+    W, start = defaultdict(lambda: mpmath.mpf(1)), 0
     L = first_L = mpmath.mpf(lipschitz) if lipschitz else None
-    h, born, played, spreads = None, set(), [], []
+    h, born, played, spreads, slopes = None, set(), [], [], []
     for t in range(n):
         awake = [j for j in range(d) if not math.isnan(x[t, j])]
         born |= set(awake)
@@ -52,13 +62,17 @@ def reference(x, slope, lipschitz, rates, shares):
             h = widest
         moves = h is not None and L is not None
 
-        typical = (L * sum(spreads) / len(spreads) if spreads else first_L * h) if moves else None
+        def first_of_use(L=L, first_L=first_L, h=h):
+            typical = L * sum(lately(spreads)) / len(lately(spreads)) if spreads else first_L * h
+            return int(mpmath.ceil(mpmath.log(1024 * typical / (16 * first_L * h), 2) - mpmath.mpf(10) ** -30))
 
-        def z(k, j, yhat, row=row, L=L, first_L=first_L, h=h, typical=typical):
+        first = min(max(first_of_use(), start), start + rates - 1) if moves else None
+
+        def z(k, j, yhat, row=row, L=L, first_L=first_L, h=h, first=first):
             clip = mpmath.mpf(1) / 2 / L
             eta = 1024 * mpmath.mpf(2) ** (-k) / (first_L * h)
-            if eta * typical > 16 and k < rates - 1:
-                return mpmath.mpf(0)  # too large for the mean spread so far: asleep
+            if not first <= k < first + 16:
+                return mpmath.mpf(0)  # too large or too small for the mean spread of late: asleep
             return min(max(eta * (yhat - row[j]), -clip), clip)
 
         if not moves:
@@ -67,13 +81,13 @@ def reference(x, slope, lipschitz, rates, shares):
             low, high = min(row.values()), max(row.values())
             for _ in range(170):
                 yhat = (low + high) / 2
-                f = sum(W[k, a, j] * z(k, j, yhat) for k in range(rates) for a in shares for j in awake)
+                f = sum(W[k, a, j] * z(k, j, yhat) for k in range(start, start + rates) for a in shares for j in awake)
                 low, high = (yhat, high) if f < 0 else (low, yhat)
         played.append(yhat)
         delta = mpmath.mpf(slope(float(yhat), t))
         if moves:
             seen = min(max(delta, -L), L)
-            for k in range(rates):
+            for k in range(start, start + rates):
                 for a in shares:
                     for j in awake:
                         W[k, a, j] *= 1 + seen * z(k, j, yhat)
@@ -85,7 +99,17 @@ def reference(x, slope, lipschitz, rates, shares):
         if not lipschitz and abs(delta) > 0:
             first_L = abs(delta) if first_L is None else first_L
             L = abs(delta) if L is None else max(L, min(abs(delta), 2 * L))
-    return played, W
+        slopes.append(abs(delta))
+        if widest > 0 and (len(spreads) + 1).bit_count() == 1:  # the end of a stretch, of (len(spreads) + 1)/2 rounds
+            if not lipschitz and 4 * max(slopes) < L:
+                L = max(*slopes, L / 2 ** ((len(spreads) + 1) // 2))
+            slopes = []
+        if h is not None and L is not None:
+            first, room = first_of_use(L, first_L, h), min(16, rates)
+            start = min(start, first) if first < start else max(start, first + room - rates)
+            for key in [key for key in W if not start <= key[0] < start + rates]:
+                del W[key]  # forgotten
+    return played, W, start
 
 
 @pytest.mark.parametrize("lipschitz", [0.0, 1.0])
@@ -98,18 +122,20 @@ def test_predictions_and_weights_equal_fifty_digits(lipschitz, asleep):
     holes = rng.random((n, d)) < asleep
     holes[:, 0] = False
     x[holes] = np.nan
+    y[0] *= 1e6 if asleep else 1.0  # the first slope is an absurd one, and forgotten
 
     def slope(yhat, t):  # absolute when L is known, else squared: slopes that grow past any limit
         return float(np.sign(yhat - y[t])) if lipschitz else 2 * (yhat - y[t])
 
     state = huber_root.start(d, lipschitz, rates, shares)
-    played, W = reference(x, slope, lipschitz, rates, shares)
+    played, W, start = reference(x, slope, lipschitz, rates, shares)
     for t in range(n):
         yhat = predict(state, x[t])
         assert yhat == pytest.approx(float(played[t]), rel=1e-11)
         update(state, x[t], yhat, slope(yhat, t))
-    for (k, a, j), weight in W.items():
-        assert state.log_w[k, shares.index(a), j] == pytest.approx(float(mpmath.log(weight)), abs=1e-10)
+    assert state.window[0] == start
+    for k, a, j in itertools.product(range(rates), shares, range(d)):
+        assert state.log_w[k, shares.index(a), j] == pytest.approx(float(mpmath.log(W[start + k, a, j])), abs=1e-10)
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,7 +10,7 @@ and the aggregate's guarantee holds against them too. An expert asleep has x_j �
 from the row as it was played, so labels may come late.
 
 A forecast is also kept within what the labels seen so far can explain (`limits`). These are the forecasts that are played,
-learned from and compared with.
+learned from and compared with. What a whole stretch of rounds did not come near is forgotten (`forget`).
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ WIDE = 128  # so many experts have a feature of their own
 REACH = 4.0  # forecasts may leave the labels' range by so many of its widths
 ABSURD = 100.0  # and one alone by so many times the largest label
 LARGEST = 1e150
-LOW, HIGH, LABELS, ERRORS, SCORED = range(5)  # places in `seen`
+STALE = 2.0**10  # a filter whose noise is so many times the errors of a whole stretch begins again
+LOW, HIGH, LABELS, ERRORS, SCORED, WORST = range(6)  # places in `seen`
 
 
 class Beside(NamedTuple):
     """The state: the arrays change in place. Without lanes the arrays of lanes are empty, and forecasts are taken as they are."""
 
     outside: np.ndarray  # the multiples c
-    seen: np.ndarray  # lowest and highest label, how many, Σ|x̄ − y| and its rounds
+    seen: np.ndarray  # lowest and highest label, how many, Σ|x̄ − y| and its rounds; the largest |x̄ − y| in the stretch that runs
     bias: np.ndarray  # (speeds,)
     noise: np.ndarray  # (filters,): mean square of each filter's surprises; 0: not started
     cut: float  # surprises count up to so many standard deviations
@@ -66,7 +67,7 @@ def start(outside: tuple[float, ...] = (), lanes: bool = False, cut: float = 1.0
     multiples = np.array(outside, dtype=float)
     bias = np.zeros(SPEEDS.size if lanes else 0)
     return Beside(
-        multiples, np.zeros(5), bias, np.zeros(filters), cut, np.zeros((filters, features)), np.zeros((filters, features, features))
+        multiples, np.zeros(6), bias, np.zeros(filters), cut, np.zeros((filters, features)), np.zeros((filters, features, features))
     )
 
 
@@ -176,12 +177,8 @@ def advance(beside: Beside, f: int, z: np.ndarray, error: float, weight: float, 
         cov[i, i] = max(cov[i, i], 0.0) + (drift if i < FIXED or cov[i, i] > 0.0 else 0.0)
         good = good and cov[i, i] < math.inf
     beside.noise[f] = noise + max(0.01, 1.0 / (rounds + 2.0)) * (min(surprise * surprise, 9.0 * noise) - noise)
-    if not (good and 0.0 < beside.noise[f] < math.inf):  # beyond the floats: begin again
-        beside.noise[f] = 0.0
-        for i in range(size):
-            w[i] = 0.0
-            for j in range(size):
-                cov[i, j] = 0.0
+    if not (good and 0.0 < beside.noise[f] < math.inf):  # beyond the floats
+        begin_again(beside, f)
 
 
 @register_jitable
@@ -209,3 +206,32 @@ def learn(beside: Beside, full: np.ndarray, y: float, weight: float) -> None:
             beside.bias[i] += max(SPEEDS[i], 1.0 / (rounds + 2.0)) * gap
     seen[ERRORS] += abs(error)
     seen[SCORED] += 1.0
+    seen[WORST] = max(seen[WORST], abs(error))
+    if math.frexp(seen[SCORED] + 1.0)[0] == 0.5:
+        forget(beside)
+
+
+@register_jitable
+def forget(beside: Beside) -> None:
+    """At the end of a stretch, of 1, 2, 4, … rounds: what it did not come near is a memory of something absurd.
+
+    An average of its errors is no larger than the worst of them.
+    """
+    seen, worst = beside.seen, beside.seen[WORST]
+    seen[ERRORS] = min(seen[ERRORS], worst * seen[SCORED])
+    for i in range(beside.bias.size):
+        beside.bias[i] = min(max(beside.bias[i], -worst), worst)
+    for f in range(beside.noise.size):
+        if math.sqrt(beside.noise[f]) > STALE * worst:
+            begin_again(beside, f)
+    seen[WORST] = 0.0
+
+
+@register_jitable
+def begin_again(beside: Beside, f: int) -> None:
+    """Filter f as it was before its first row."""
+    beside.noise[f] = 0.0
+    for i in range(beside.w.shape[1]):
+        beside.w[f, i] = 0.0
+        for j in range(beside.w.shape[1]):
+            beside.cov[f, i, j] = 0.0

@@ -3,7 +3,7 @@
 Weights W live on rates λ_k × shares α × experts j and start at 1. With h the first spread of the
 forecasts, L₁ the first slope and L_t the slope limit of the round (known, or see `next_limit`),
 
-    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),
+    z_kj(ŷ) = clip(λ_k·(L_t/L₁)·(ŷ − x_j)/h, ±½),     λ_k = 1024·2^{−k},  η_k = λ_k/(L₁h),  k any whole number,
 
 1. ŷ is the root of Σ W_kαj z_kj(ŷ) = 0: monotone in ŷ, hence inside the hull of the forecasts;
 2. W ← W·(1 + (δ̃/L_t)·z_kj(ŷ)), δ̃ = clip(δ, ±L_t);
@@ -16,7 +16,10 @@ the share (step 3) in its first awake round.
 
 Rows revealed together are one round: in a block of m rows each ŷ is the root with pulls cut at ±½/m instead of ±½, and W is
 multiplied once, by 1 + the sum over the rows. Each root keeps the mean of W, so their sum does, and what is promised is promised
-of blocks as it is of rows. Rates too large or too small for the mean spread so far sleep too: z = 0 there (`scale.lead`).
+of blocks as it is of rows.
+
+Rates too large or too small for the mean spread of late sleep too: z = 0 there (`scale.octave`). Only a window of all rates is kept
+(`window.py`).
 
 `predict` and `update` are functions of a record of arrays to call from inside compiled loops.
 """
@@ -35,19 +38,17 @@ from burkholder.experts.scale import (
     FIRST_LIPSCHITZ,
     FIRST_SPREAD,
     LIPSCHITZ,
-    SPREAD_ROUNDS,
-    SPREADS,
     THETA,
     USED,
     centre,
     clip,
-    lead,
     next_limit,
     offset,
     price,
-    rate,
+    see,
     spread,
 )
+from burkholder.experts.window import EXCESS, GONE, follow, kept, lead, wake
 from burkholder.machine.compiling import register_jitable
 
 SHARES = (0.0, 1e-3, 1e-2, 1e-1)
@@ -59,13 +60,17 @@ class HuberRoot(NamedTuple):
 
     log_w: np.ndarray  # (rates, shares, experts): log W
     shares: np.ndarray  # (shares,): α, the first one 0
-    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; the sum of all spreads and their number
+    scale: np.ndarray  # L₁, h, L_t, 0 while unknown; two stretches of rounds (see `scale.py`)
     known: bool  # whether L was given
     born: np.ndarray  # (experts,): has been awake once
     cost: np.ndarray  # (rates, experts): what `price` adds up to; at most η_k²V_j, and near half of it, where nothing was clipped
     clipped: np.ndarray  # (experts,): the part of the regret that W never saw, Σ(δ−δ̃)(ŷ−x_j)
     path: np.ndarray  # (rates,): Σ_t max_j of the prices, and what rounding may cost a share
     path_clipped: np.ndarray  # (1,): Σ_t max_j [(δ−δ̃)(ŷ−x_j)]₊
+    moved: np.ndarray  # (rates,): has been in use once; `cost` and `path` are kept from then on
+    window: np.ndarray  # k of the first rate kept; how many rows (k, α) that had moved are forgotten, and what their W were above 1
+    missed: np.ndarray  # (experts,): the price of a rate of 1 that always slept
+    path_missed: np.ndarray  # (1,): what it adds to `path`
 
 
 def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[float, ...] = SHARES) -> HuberRoot:
@@ -75,7 +80,8 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
     (24, 4, 4)
     """
     known = lipschitz > 0.0
-    scale = np.array([lipschitz, 0.0, lipschitz, 0.0, 0.0])
+    scale = np.zeros(8)
+    scale[FIRST_LIPSCHITZ] = scale[LIPSCHITZ] = lipschitz
     return HuberRoot(
         np.zeros((rates, len(shares), experts)),
         np.array(shares),
@@ -85,6 +91,10 @@ def start(experts: int, lipschitz: float = 0.0, rates: int = 24, shares: tuple[f
         np.zeros((rates, experts)),
         np.zeros(experts),
         np.zeros(rates),
+        np.zeros(1),
+        np.zeros(rates, np.bool_),
+        np.zeros(3),
+        np.zeros(experts),
         np.zeros(1),
     )
 
@@ -119,7 +129,7 @@ def balance(
     for j in range(experts):
         if math.isnan(x[j]):
             continue
-        lam = rate(first)
+        lam = kept(state, first)
         r = offset(state, h, yhat, x[j])
         for k in range(first, min(first + USED, rates)):
             z = lam * r
@@ -133,7 +143,7 @@ def balance(
                 total += z * mass[k, j]
                 size += abs(z) * mass[k, j]
                 slope += lam * mass[k, j]
-            lam *= 0.5  # rate(k + 1), exactly
+            lam *= 0.5  # the next rate, exactly
     unit = (state.scale[FIRST_LIPSCHITZ] / state.scale[LIPSCHITZ]) * h
     return total, slope / unit, size
 
@@ -170,10 +180,10 @@ def root(state: HuberRoot, mass: np.ndarray, first: int, h: float, x: np.ndarray
     yhat, weight = mean, 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
-            pull, lam = 0.0, rate(first)
+            pull, lam = 0.0, kept(state, first)
             for k in range(first, min(first + USED, mass.shape[0])):
                 pull += lam * mass[k, j]
-                lam *= 0.5  # rate(k + 1), exactly
+                lam *= 0.5  # the next rate, exactly
             if pull > 0.0:
                 weight += pull
                 yhat = x[j] if weight == pull else yhat + (x[j] - yhat) * (pull / weight)
@@ -235,12 +245,14 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     last = min(first + USED, rates)
     missed = 0.0
     z = np.zeros((USED, experts))
+    awake = np.zeros(experts, np.bool_)
     wished, size = np.zeros(experts), np.zeros(experts)  # Σ over the rows, in units of a rate: rates are powers of two
     for j in range(experts):
         unseen = 0.0
         for i in range(rows):
             if math.isnan(x[i, j]):
                 continue
+            awake[j] = True
             seen = min(max(delta[i], -limit), limit) if moves else 0.0
             unseen += (delta[i] - seen) * (yhat[i] - x[i, j])
             if moves:
@@ -248,19 +260,32 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
                 wished[j] += slope * r
                 size[j] += abs(slope * r)
                 for k in range(first, last):
-                    z[k - first, j] += slope * clip(rate(k) * r, theta)
+                    z[k - first, j] += slope * clip(kept(state, k) * r, theta)
         state.clipped[j] += unseen
         missed = max(missed, unseen)
-    for k in range(rates if moves else 0):
+    if moves:
+        wake(state, first, last)
         worst = 0.0
         for j in range(experts):
+            if awake[j]:
+                paid = price(wished[j], 0.0, 0.0, exact * size[j])
+                state.missed[j] += paid
+                worst = max(worst, paid)
+        state.path_missed[0] += worst
+    for k in range(rates if moves else 0):
+        if not state.moved[k]:
+            continue
+        lam, worst = kept(state, k), 0.0
+        for j in range(experts):
+            if not awake[j]:
+                continue
             gain, gained = 0.0, 0.0  # of a rate that sleeps
             if first <= k < last and z[k - first, j] != 0.0:
                 gain = z[k - first, j]
                 gained = math.log1p(gain)
                 for a in range(shares):
                     state.log_w[k, a, j] += gained
-            paid = price(rate(k) * wished[j], gain, gained, rate(k) * exact * size[j])
+            paid = price(lam * wished[j], gain, gained, lam * exact * size[j])
             state.cost[k, j] += paid
             worst = max(worst, paid)
         state.path[k] += worst
@@ -268,15 +293,14 @@ def update_together(state: HuberRoot, x: np.ndarray, yhat: np.ndarray, delta: np
     if moves and born > 1:
         share(state, born)
     for i in range(rows):
-        wide = spread(x[i])
-        if wide > 0.0:
-            state.scale[SPREADS] += wide
-            state.scale[SPREAD_ROUNDS] += 1.0
         if not state.known:
             limit = state.scale[LIPSCHITZ]
             if limit == 0.0:
                 state.scale[FIRST_LIPSCHITZ] = next_limit(0.0, delta[i])
             state.scale[LIPSCHITZ] = next_limit(limit, delta[i])
+        see(state, spread(x[i]), delta[i])
+    if state.scale[FIRST_SPREAD] > 0.0 and state.scale[LIPSCHITZ] > 0.0:
+        follow(state, rows)
 
 
 @register_jitable
@@ -295,6 +319,8 @@ def share(state: HuberRoot, born: int) -> None:
             continue
         depth = math.log(born / alpha) + born + 4.0
         for k in range(rates):
+            if not state.moved[k]:
+                continue
             row = state.log_w[k, a]
             top, bottom, total = -math.inf, math.inf, 0.0
             for j in range(experts):
@@ -324,25 +350,34 @@ def weights(state: HuberRoot, x: np.ndarray) -> np.ndarray:
     pull = np.zeros(mass.shape[1])
     for k in range(mass.shape[0]):
         for j in range(mass.shape[1]):
-            pull[j] += rate(k) * mass[k, j]
+            pull[j] += kept(state, k) * mass[k, j]
     total = np.sum(pull)
     return pull / total if total > 0.0 else pull
 
 
+def rows(state: HuberRoot) -> int:
+    """How many rows (k, α) there are, with those forgotten."""
+    return state.log_w.shape[0] * state.log_w.shape[1] + int(state.window[GONE])
+
+
 def log_mean(state: HuberRoot) -> float:
-    """ln of the mean of W: 0 up to the error of root finding. U = e^{this} − 1."""
-    top = float(np.max(state.log_w))
-    return top + math.log(float(np.mean(np.exp(state.log_w - top))))
+    """ln of the mean of W, with those forgotten: 0 up to the error of root finding. U = e^{this} − 1."""
+    experts = state.log_w.shape[2]
+    top = max(float(np.max(state.log_w)), 0.0)
+    gone = max(float(state.window[EXCESS] + experts * state.window[GONE]), 0.0) * math.exp(-top)
+    return top + math.log((float(np.sum(np.exp(state.log_w - top))) + gone) / (experts * rows(state)))
 
 
 def promise(state: HuberRoot, gain: np.ndarray) -> Tilted:
     """The mean of W stays 1. Rows (k, α) that never moved have a mean of 1 themselves, so that of K rows that did each has at most K."""
-    rates = np.array([rate(k) for k in range(state.log_w.shape[0])])
-    mass = math.log(state.log_w.shape[0] * state.log_w.shape[1])
-    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum()), 1))
+    rates = np.array([kept(state, k) for k in range(state.log_w.shape[0])])
+    mass = math.log(rows(state))
+    moved = math.log(max(int(np.any(state.log_w != 0.0, axis=2).sum() + state.window[GONE]), 1))
     unit = float(state.scale[FIRST_LIPSCHITZ] * state.scale[FIRST_SPREAD])
-    path = Path(state.path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
-    return Tilted(unit, rates, state.cost, np.full(rates.size, moved), state.clipped, gain, path)
+    cost = np.where(state.moved[:, None], state.cost, np.outer(rates, state.missed))
+    path = np.where(state.moved, state.path, rates * state.path_missed)
+    way = Path(path, float(state.path_clipped[0]), mass + log_mean(state) + 2.0**-40, state.shares)
+    return Tilted(unit, rates, cost, np.full(rates.size, moved), state.clipped, gain, way)
 
 
 def _update(state: HuberRoot, x: np.ndarray, yhat: float, delta: float, own: float, paid: np.ndarray) -> None:
@@ -361,8 +396,8 @@ RULE = attach(
         predict,
         _update,
         weights,
-        per_expert=("log_w", "born", "cost", "clipped"),
-        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 2⁴⁸: the first spread may be a poor guide to the rest
+        per_expert=("log_w", "born", "cost", "clipped", "missed"),
+        options={"rates": Option(count, 48), "shares": Option(shares, SHARES)},  # 16 in use, the others remembered
         promise=promise,
         potential=lambda state: math.expm1(log_mean(state)) if log_mean(state) < 709.0 else math.inf,
         missing="the numbers left the floats",

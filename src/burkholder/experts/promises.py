@@ -14,13 +14,13 @@ that is printed is below the one found there, so that the last digits of these f
 
 For Huber-root with K rates × shares, z = clip(η_kδ̃(ŷ−x_j)) is what the weights saw of the wished gain u = η_kδ̃(ŷ−x_j):
 c_j = Σ_t(max(u, z) − ln(1+z)) + η_kΣ_t(δ−δ̃)(ŷ−x_j), and ηR_j − c_j ≤ ln W_kj for the weights without share, whose mean is at
-most K, the number of rates × shares that ever moved. Where rate k never clipped an expert in the support of w, the first sum is near
-½η_k²V_j and at most η_k²V_j, V_j = Σδ̃²(ŷ−x_j)²; where it did, the gain cut short is paid for, so that there is a bound on every
-stream. The last term is 0 when L is known and kept, and at most M·(1 + log₂(M/L₁))·max|ŷ−x_j|, M = max_t|δ_t|, else: every |δ| > 2L_t
-doubles the limit, the others
-telescope. A promise may also go by way of an expert i made from the others (`certificate.py`): Reg(w) is the regret to i plus what i lost
-to w, at most Σδ_i(x_i−⟨w,x⟩) with slopes taken at x_i, a sum in which ŷ does not occur. Squint has the same over rates never deleted;
-exponential weights have one rate, c = 0 and Hoeffding's lemma.
+most K, the number of rates × shares that ever moved, forgotten or not. Where rate k never clipped an expert in the support of w, the
+first sum is near ½η_k²V_j and at most η_k²V_j, V_j = Σδ̃²(ŷ−x_j)²; where it did, the gain cut short is paid for, so that there is a
+bound on every stream. The last term is 0 when L is known and kept, and at most M·(1 + log₂(M/L₁))·max|ŷ−x_j|, M = max_t|δ_t|, else:
+every |δ| > 2L_t doubles the limit, the others telescope; so much again, with the limit it is let down to for L₁, each time that it is
+(`scale.see`, at most log₂ n times). A promise may also go by way of an expert i made from the others (`certificate.py`): Reg(w) is the
+regret to i plus what i lost to w, at most Σδ_i(x_i−⟨w,x⟩) with slopes taken at x_i, a sum in which ŷ does not occur. Squint has the
+same over rates never deleted; exponential weights have one rate, c = 0 and Hoeffding's lemma.
 """
 
 from __future__ import annotations

@@ -83,15 +83,28 @@ def blocks(together: Any, rows: int) -> np.ndarray:
     return np.maximum.accumulate(np.where(fresh, places, 0))
 
 
+def _given(x: Mapping[Any, Any]) -> dict[str, float]:
+    """The forecasts by name, every one checked."""
+    if type(x) is dict and set(map(type, x)) == {str} and set(map(type, x.values())) == {float}:
+        sizes = np.abs(np.fromiter(x.values(), float, len(x)))
+        if not (sizes > LIMIT).any():
+            return x
+    given = {str(key): _number(f"x[{key!r}]", item) for key, item in x.items()}
+    if len(given) != len(x):
+        raise BadInput("x", list(x), "give every expert a name of its own")
+    return given
+
+
 def row(x: Any, names: tuple[str, ...]) -> Row:
     """One round of forecasts over `names`, followed by names not met before; NaN where asleep."""
     if isinstance(x, Mapping):
-        given = {str(key): _number(f"x[{key!r}]", item) for key, item in x.items()}
-        if len(given) != len(x):
-            raise BadInput("x", list(x), "give every expert a name of its own")
-        known = set(names)
-        everyone = (*names, *(key for key in given if key not in known))
-        return Row(np.array([given.get(name, math.nan) for name in everyone], dtype=float), everyone)
+        given = _given(x)
+        found = list(map(given.get, names))
+        fresh: tuple[str, ...] = ()
+        if len(names) - found.count(None) < len(given):
+            known = set(names)
+            fresh = tuple(key for key in given if key not in known)
+        return Row(np.array([*found, *map(given.get, fresh)], dtype=float), (*names, *fresh))
     if isinstance(x, str):
         raise BadInput("x", x, "give a mapping from expert to forecast, or an array of forecasts")
     try:

@@ -2,7 +2,8 @@
 
 A rate is λ_k = 1024·2^{−k} in units of 1/(L₁h), with h the first spread of the forecasts and L₁ the first slope
 (or the known L); it meets forecasts as (L_t/L₁)·(ŷ − x_j)/h and slopes as δ̃/L_t, all of them near 1. The grid begins far above
-what the first spread asks for, in case it was a large one, and `lead` says where it begins to be of use.
+what the first spread asks for, in case it was a large one; Huber-root's moves by whole octaves when `octave`, the first rate of use,
+leaves it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from burkholder.machine.compiling import register_jitable
 THETA = 0.5
 FINEST = 1e-152  # of units: what is divided by one stays finite
 ROUNDING = 2.0**-47  # 64u: what a price charges for the rounding of its round
-FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ, SPREADS, SPREAD_ROUNDS = range(5)  # places in a state's `scale`
-STEEPEST = 16.0  # a rate is of use while it makes at most this of the mean spread so far
+FIRST_LIPSCHITZ, FIRST_SPREAD, LIPSCHITZ = range(3)  # places in a state's `scale`
+# of the stretch of rounds that runs and of the one before: the sum of their spreads and their number; the steepest slope in it
+SPREADS, SPREAD_ROUNDS, BEFORE, BEFORE_ROUNDS, STEEPNESS = range(3, 8)
+STEEPEST = 16.0  # a rate is of use while it makes at most this of the mean spread lately
 USED = 16  # so many rates from there on are of use: the last makes 5e-4 of the mean spread, and would take 10⁷ rounds to matter
+FARTHEST_OCTAVE = 1000  # rates stay numbers, and so do their halves
+STALE = 4.0  # a limit so many times what a whole stretch saw is let down
 
 
 @register_jitable
@@ -56,19 +61,42 @@ def offset(state: Any, h: float, yhat: float, xj: float) -> float:
 
 
 @register_jitable
-def lead(state: Any, h: float, rates: int, size: int = 1) -> int:
-    """The first rate of use: larger ones would see nothing but the signs of ŷ − x_j, and play a median.
+def octave(state: Any, h: float, size: int = 1) -> int:
+    """The first k of use, of all whole numbers: larger rates would see nothing but the signs of ŷ − x_j, and play a median.
 
-    It follows the mean spread, not the first one. A rate not in use sleeps: its weights stay as they are, and what it missed is
-    in its price. In a block of `size` rows, pulls that add up, rates are of use up to a `size`-th of that.
+    It follows the mean spread of late, not the first one: a rate of use makes at most STEEPEST of it. In a block of `size` rows,
+    pulls that add up, rates are of use up to a `size`-th of that.
     """
-    typical = 1.0
-    if state.scale[SPREAD_ROUNDS] > 0.0:
-        typical = (state.scale[LIPSCHITZ] / state.scale[FIRST_LIPSCHITZ]) * ((state.scale[SPREADS] / h) / state.scale[SPREAD_ROUNDS])
-    k = 0
-    while k < rates - 1 and rate(k) * typical * size > STEEPEST:
-        k += 1
-    return k
+    scale, typical = state.scale, 1.0
+    if scale[SPREAD_ROUNDS] + scale[BEFORE_ROUNDS] > 0.0:
+        mean = (scale[SPREADS] / h + scale[BEFORE] / h) / (scale[SPREAD_ROUNDS] + scale[BEFORE_ROUNDS])
+        typical = (scale[LIPSCHITZ] / scale[FIRST_LIPSCHITZ]) * mean
+    wide = rate(0) / STEEPEST * typical * size
+    if not wide < math.inf:
+        return FARTHEST_OCTAVE
+    mantissa, exponent = math.frexp(wide)  # the first k with wide ≤ 2^k
+    k = exponent - 1 if mantissa <= 0.5 else exponent
+    return min(max(k, -FARTHEST_OCTAVE), FARTHEST_OCTAVE)
+
+
+@register_jitable
+def see(state: Any, wide: float, delta: float) -> None:
+    """A row's spread and slope. Stretches are of 1, 2, 4, … rounds, and two are remembered: what was odd in round t is forgotten by 4t.
+
+    An unknown slope limit that a whole stretch did not come near is let down, but by no more than it can double in as many rounds.
+    """
+    scale = state.scale
+    scale[STEEPNESS] = max(scale[STEEPNESS], abs(delta))
+    if not wide > 0.0:
+        return
+    scale[SPREADS] += wide
+    scale[SPREAD_ROUNDS] += 1.0
+    if scale[SPREAD_ROUNDS] >= 2.0 * scale[BEFORE_ROUNDS]:
+        if not state.known and scale[STEEPNESS] * STALE < scale[LIPSCHITZ]:
+            slowly = math.ldexp(scale[LIPSCHITZ], -int(min(scale[SPREAD_ROUNDS], 2000.0)))
+            scale[LIPSCHITZ] = max(scale[STEEPNESS], slowly, FINEST)
+        scale[BEFORE], scale[BEFORE_ROUNDS] = scale[SPREADS], scale[SPREAD_ROUNDS]
+        scale[SPREADS] = scale[SPREAD_ROUNDS] = scale[STEEPNESS] = 0.0
 
 
 @register_jitable

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from burkholder.errors import BadInput
-from burkholder.experts import beside, curvature, scale, stream
+from burkholder.experts import beside, curvature, scale, stream, window
 from burkholder.experts.boa import BOA
 from burkholder.experts.dispatch import PER_EXPERT, PER_PAIR
 from burkholder.experts.ewa import EWA
@@ -36,7 +36,7 @@ from burkholder.learning.schema import (
 )
 
 _BEYOND = 16.0 * LIMIT  # of forecasts made outside the experts' hull
-VERSION = 6  # of what `Experts.state_dict` writes
+VERSION = 7  # of what `Experts.state_dict` writes
 
 
 def _texts(value: Any) -> bool:
@@ -65,7 +65,7 @@ _POSITIVE = {
     MLPoly: ("square", "totals"),
     BOA: ("square", "largest", "unit"),
     Squint: ("variance", "scale"),
-    HuberRoot: ("scale", "cost", "path", "path_clipped"),
+    HuberRoot: ("scale", "cost", "path", "path_clipped", "missed", "path_missed"),
     stream.Tally: ("awake",),
     beside.Beside: ("noise",),
 }
@@ -104,8 +104,8 @@ def check_state(header: dict[str, Any], arrays: Arrays, parts: Any) -> None:
 
 def _seen(seen: np.ndarray, totals: np.ndarray) -> bool:
     """Labels are in order, counted, and as large as labels can be."""
-    low, high, labels, errors, scored = seen.tolist()
-    return -LIMIT <= low <= high <= LIMIT and errors >= 0.0 and 0.0 <= scored <= labels == totals[stream.ROUNDS]
+    low, high, labels, errors, scored, worst = seen.tolist()
+    return -LIMIT <= low <= high <= LIMIT and errors >= 0.0 and worst >= 0.0 and 0.0 <= scored <= labels == totals[stream.ROUNDS]
 
 
 def _check_plays(header: dict[str, Any], plays: Arrays, rounds: int, outside: int) -> None:
@@ -138,6 +138,9 @@ def described(state: Any, columns: int) -> dict[str, Array]:
         found["ranges"] = found["ranges"]._replace(high=np.inf)  # the squares of what fits need not fit: nothing is promised then
     if isinstance(state, HuberRoot):
         found["shares"] = steady(state.shares)
+        farthest = float(2 * scale.FARTHEST_OCTAVE)
+        low, high = np.array([-farthest, 0.0, -schema.SUMMED]), np.array([farthest, schema.COUNTED, schema.SUMMED])
+        found["window"] = found["window"]._replace(low=low, high=high)
     if isinstance(state, Squint):
         found["alive"] = found["alive"]._replace(low=0.0, high=state.rates, whole=True)
     if isinstance(state, BOA):
@@ -150,8 +153,9 @@ def rules(state: Any) -> tuple[tuple[str, Any], ...]:
     if isinstance(state, (HuberRoot, Squint)):
         heaviest = _log_weights if isinstance(state, HuberRoot) else lambda a: _grid_weights(a, state.rates)
         return (
-            ("scale: a slope limit without its first value", lambda a: _slopes(a["scale"], state.known)),
+            ("scale: a slope limit without its first value", lambda a: _slopes(a["scale"], state)),
             ("weights whose mean is above 1", heaviest),
+            ("window: a part of a rate", lambda a: "window" not in a or bool((a["window"][:2] % 1.0 == 0.0).all())),
         )
     if isinstance(state, MLPoly):
         return (("totals: regrets without their squares", _polynomial),)
@@ -163,7 +167,8 @@ def rules(state: Any) -> tuple[tuple[str, Any], ...]:
 def _log_weights(arrays: Any) -> bool:
     """No weight is above their number when their mean is 1; e times that leaves room for rounding."""
     logs = arrays["log_w"]
-    return bool(logs.max(initial=0.0) <= 1.0 + np.log(max(logs.size, 1)))
+    everyone = logs.size + float(arrays["window"][window.GONE]) * logs.shape[2]
+    return bool(logs.max(initial=0.0) <= 1.0 + np.log(max(everyone, 1.0)))
 
 
 def _grid_weights(arrays: Any, rates: int) -> bool:
@@ -174,11 +179,12 @@ def _grid_weights(arrays: Any, rates: int) -> bool:
     return bool((logs <= 1.0 + np.log(max(rates * arrays["gained"].size, 1))).all())
 
 
-def _slopes(scales: np.ndarray, known: bool) -> bool:
+def _slopes(scales: np.ndarray, state: Any) -> bool:
     first, now, spread = scales[[scale.FIRST_LIPSCHITZ, scale.LIPSCHITZ, scale.FIRST_SPREAD]].tolist()
-    if any(0.0 < unit < scale.FINEST for unit in (first, now, spread)) or now < first:
+    falls = isinstance(state, HuberRoot) and not state.known  # the limit of Squint never does
+    if any(0.0 < unit < scale.FINEST for unit in (first, now, spread)) or (now < first and not falls):
         return False
-    return bool(first > 0.0 and now > 0.0) if known else bool((first > 0.0) == (now > 0.0))
+    return bool(first > 0.0 and now > 0.0) if state.known else bool((first > 0.0) == (now > 0.0))
 
 
 def _polynomial(arrays: Any) -> bool:

@@ -36,13 +36,18 @@ def loss_of(ledger: np.ndarray) -> float:
 
 
 @register_jitable
-def settle(ledger, loss, raw, y, weight, bound, lipschitz):
-    """Clip the prediction, charge its loss, and return (ŷ, δ).
+def answered(loss, raw, y, weight, bound):
+    """Clip the prediction, and see what its loss asks for: (ŷ, δ)."""
+    yhat = min(max(raw, -bound), bound)
+    return yhat, weight * derivative(loss, yhat, y)
+
+
+@register_jitable
+def booked(ledger, loss, raw, yhat, delta, y, weight, lipschitz):
+    """Charge the round's loss.
 
     Clipping costs [δ(ŷ − raw)]₊, which is 0 whenever ℓ(·, y) is least inside [-B, B]; it is charged to SLACK.
     """
-    yhat = min(max(raw, -bound), bound)
-    delta = weight * derivative(loss, yhat, y)
     ledger[ROUNDS] += 1.0
     add(ledger, LOSS, LOSS_LOW, weight * value(loss, yhat, y))
     ledger[WEIGHT] += weight
@@ -58,6 +63,13 @@ def settle(ledger, loss, raw, y, weight, bound, lipschitz):
         ledger[STEEPEST] = size
     if size > lipschitz * (1.0 + 1e-12):
         ledger[STEEP] += 1.0
+
+
+@register_jitable
+def settle(ledger, loss, raw, y, weight, bound, lipschitz):
+    """Clip the prediction, charge its loss, and return (ŷ, δ)."""
+    yhat, delta = answered(loss, raw, y, weight, bound)
+    booked(ledger, loss, raw, yhat, delta, y, weight, lipschitz)
     return yhat, delta
 
 

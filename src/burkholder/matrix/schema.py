@@ -39,7 +39,7 @@ from burkholder.matrix.inputs import LARGEST as INPUT
 from burkholder.matrix.lanczos import DEPTH
 from burkholder.matrix.rules import MIXTURE_RATES
 
-VERSION = 5  # of what both learners' `state_dict` write
+VERSION = 6  # of what both learners' `state_dict` write
 _PLAYS = {"max_pending": limit, "issued": whole, "pending": lambda value: type(value) is list}
 _RULE = {
     "rate": lambda value: text(value) or positive(value),

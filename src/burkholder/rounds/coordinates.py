@@ -54,7 +54,7 @@ def largest(values):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+def recall(frame, potential, cells, scalars, scratch, indices, values, squares, ahead):
     n, g, s, x = indices.size, scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
     whole = n - n % WIDTH
     for k in range(0, whole, WIDTH):
@@ -69,7 +69,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     for k in range(n, -(-n // WIDTH) * WIDTH):
         g[k], s[k], x[k] = 0.0, 1.0, 0.0
     # the largest |x_i| is asked for only when the function assumes a limit on it
-    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, 0.0
 
 
 @register_jitable
@@ -88,16 +88,14 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     n = indices.size
     whole = n - n % WIDTH
     g, s, x = scratch[G_ROW], scratch[S_ROW], scratch[X_ROW]
-    for k in range(-(-n // WIDTH) * WIDTH):  # as vector code
-        g[k] = fused(delta, x[k], g[k])
-        s[k] += tick(frame, x[k], delta)
     sizes, rest = all8(0.0), 0.0
     for k in range(0, whole, WIDTH):
-        here = load8(g, k)
+        across = load8(x, k)
+        here = fused(delta, across, load8(g, k))
         sizes = sizes + abs(here)
-        scatter_pairs8(cells, indices, k, here, load8(s, k))
+        scatter_pairs8(cells, indices, k, here, load8(s, k) + tick(frame, across, delta))
     for k in range(whole, n):
-        at = np.uint64(2) * np.uint64(indices[k])
-        rest += abs(g[k])
-        cells[at], cells[at + np.uint64(1)] = g[k], s[k]
+        at, here = np.uint64(2) * np.uint64(indices[k]), fused(delta, x[k], g[k])
+        rest += abs(here)
+        cells[at], cells[at + np.uint64(1)] = here, s[k] + tick(frame, x[k], delta)
     scalars[DRIFTED] += total8(sizes) + rest

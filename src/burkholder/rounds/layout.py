@@ -40,11 +40,11 @@ SLOTS = 15
 
 # Rows of the scratch matrix: the touched coordinates, side by side, so that formulas run as vector code.
 G_ROW, S_ROW, TOP_ROW, DEAD_ROW, OUT_ROW = 0, 1, 2, 3, 4
-X_ROW, BOOK_ROW = 5, 6  # the values; the ledger before a single round
+X_ROW = 5  # the values
 # A single round's own row and its merged form share the matrix (indices by their bits): each array handed to
 # compiled code costs as much as ten entries.
-ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 7, 8, 9, 10, 11
-SCRATCH_ROWS = 13  # the hash table has four times 32 bits an entry: two rows
+ROW_INDICES, ROW_VALUES, MERGED_INDICES, MERGED_VALUES, TABLE_ROW = 6, 7, 8, 9, 10
+SCRATCH_ROWS = 12  # the hash table has four times 32 bits an entry: two rows
 FORESIGHT = 400  # entries between what is gathered and what is asked of the streams
 BLOCK = 128  # cells come in whole blocks, so that spare room never changes the order of a sum
 
@@ -110,8 +110,8 @@ def _module(frame: Any) -> ModuleType:
     return importlib.import_module(f"burkholder.rounds.{_MODULES[_field(frame, 'geometry')]}")
 
 
-def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
-    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x).
+def recall(frame, potential, cells, scalars, scratch, indices, values, squares, ahead):
+    """What the row meets: geometry-specific sums, always (first, second, scale of x, size of x, what `answer` has ready).
 
     The row is sound (`checks`), `squares` is Σx². `ahead` are those of the entries a row further on, as many, whose cells
     are asked for on the way; None when nothing is known of what comes.
@@ -130,7 +130,7 @@ def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
 
 
 @overload(recall)
-def _recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+def _recall(frame, potential, cells, scalars, scratch, indices, values, squares, ahead):
     return _module(frame).recall
 
 

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from burkholder.learning.ledger import measure, settle
+from burkholder.learning.ledger import answered, booked, measure
 from burkholder.machine.compiling import lean, register_jitable
 from burkholder.potentials.dispatch import LARGEST
 from burkholder.rounds.checks import BAD_TARGET, BAD_WEIGHT, FINE, TOO_STEEP, WIDE, clean, orderly, squared, study
 from burkholder.rounds.layout import (
-    BOOK_ROW,
     CODE,
     DIM,
     MERGED_INDICES,
@@ -76,22 +75,33 @@ def _too_steep(largest, values, delta):
 
 
 @register_jitable
-def _settled(desk, x, raw, y, weight, size):
-    """ŷ and δ, booked; CODE says TOO_STEEP when δx is too large to be learned from."""
+def _settled(desk, x, raw, y, weight):
+    """ŷ and δ; CODE says TOO_STEEP when δx is too large to be learned from."""
     frame = desk.frame
-    yhat, delta = settle(desk.ledger, desk.loss, raw, y, weight, desk.bound, frame.lipschitz)
+    yhat, delta = answered(desk.loss, raw, y, weight, desk.bound)
     if not abs(delta) <= frame.lipschitz and _too_steep(frame.largest * frame.lipschitz, x, delta):
         desk.scalars[CODE] = TOO_STEEP
-    if frame.limit < math.inf:
-        measure(desk.ledger, size, frame.limit)
     return yhat, delta
 
 
 @register_jitable
-def _sound(desk, here, x, merged_indices, merged_values, table):
+def _booked(desk, raw, yhat, delta, y, weight, size):
+    """The round in the ledger: last, because nobody waits for it, and the processor can go on to the next row meanwhile."""
+    booked(desk.ledger, desk.loss, raw, yhat, delta, y, weight, desk.frame.lipschitz)
+    if desk.frame.limit < math.inf:
+        measure(desk.ledger, size, desk.frame.limit)
+
+
+@register_jitable
+def room_for(desk):
+    """How many coordinates there is room for: the same for all rows of a stream, and a division is slow."""
+    return min(desk.cells.size // desk.width, desk.frame.most)
+
+
+@register_jitable
+def _sound(desk, dim, here, x, merged_indices, merged_values, table):
     """The row as it can be learned from: (indices, values, Σx², 1 + its largest index); see CODE."""
     scalars, largest = desk.scalars, desk.frame.largest
-    dim = min(desk.cells.size // desk.width, desk.frame.most)
     squares, small = squared(x)
     if orderly(here, dim) and clean(squares, small, largest):
         return here, x, squares, here[here.size - 1] + 1.0 if here.size > 0 else 0.0
@@ -104,8 +114,8 @@ def _absorbed(desk, here, x, seen, yhat, delta, squares, top):
     """ζ ← ζ + T(x, ŷ, δ)."""
     if top > desk.scalars[DIM]:
         desk.scalars[DIM] = top
-    entered(desk.scalars, yhat, delta, squares)
     absorb(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, seen, delta)
+    entered(desk.scalars, yhat, delta, squares)
 
 
 @register_jitable
@@ -116,7 +126,7 @@ def _later(rows, row, count):
 
 
 @register_jitable
-def learned_row(desk, rows, row, ahead):
+def learned_row(desk, dim, rows, row, ahead):
     """Play a row of the stream, settle, learn; False with a verdict in CODE, and nothing of the row absorbed, where it cannot be."""
     frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
     here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
@@ -126,21 +136,22 @@ def learned_row(desk, rows, row, ahead):
         wide = here.size > scratch.shape[1]
         scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
         return False
-    here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    here, x, squares, top = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
     if scalars[CODE] != FINE:
         return False
-    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    seen = recall(frame, desk.potential, cells, scalars, scratch, here, x, squares, ahead)
     raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
-    yhat, delta = _settled(desk, x, raw, target, w, seen[3])
+    yhat, delta = _settled(desk, x, raw, target, w)
     if scalars[CODE] != FINE:
         return False
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+    _booked(desk, raw, yhat, delta, target, w, seen[3])
     rows.out[row] = yhat
     return True
 
 
 @register_jitable
-def played_row(desk, rows, row, ahead):
+def played_row(desk, dim, rows, row, ahead):
     """The prediction for a row of the stream, as `learned_row` would make it; nothing is learned."""
     frame, cells, scalars, scratch = desk.frame, desk.cells, desk.scalars, desk.scratch
     here = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
@@ -148,10 +159,10 @@ def played_row(desk, rows, row, ahead):
     if here.size > scratch.shape[1]:
         scalars[CODE] = WIDE
         return False
-    here, x, squares, _ = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+    here, x, squares, _ = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
     if scalars[CODE] != FINE:
         return False
-    seen = recall(frame, cells, scalars, scratch, here, x, squares, ahead)
+    seen = recall(frame, desk.potential, cells, scalars, scratch, here, x, squares, ahead)
     raw = _held(answer(frame, desk.potential, cells, scalars, scratch, here, x, seen))
     rows.out[row] = min(max(raw, -desk.bound), desk.bound)
     return True
@@ -161,9 +172,10 @@ def played_row(desk, rows, row, ahead):
 def stream(desk, rows, first):
     """Learn from rows first, first+1, …; returns the row it stopped at (the number of rows when all went well)."""
     desk.scalars[CODE] = FINE
+    dim = room_for(desk)
     for row in range(first, rows.y.size):
         later, many = _later(rows, row, rows.y.size)
-        if not learned_row(desk, rows, row, rows.indices[later : later + many]):
+        if not learned_row(desk, dim, rows, row, rows.indices[later : later + many]):
             return row
     return rows.y.size
 
@@ -174,7 +186,7 @@ def stream_late(desk, rows, first):
     scalars, scratch = desk.scalars, desk.scratch
     indptr, y, weight = rows.indptr, rows.y, rows.weight
     scalars[CODE] = FINE
-    last = weight.size - 1
+    last, dim = weight.size - 1, room_for(desk)
     for row in range(first, y.size):
         here = rows.indices[indptr[row] : indptr[row + 1]]
         x = rows.values[indptr[row] : indptr[row + 1]]
@@ -183,14 +195,15 @@ def stream_late(desk, rows, first):
             wide = here.size > scratch.shape[1]
             scalars[CODE] = WIDE if wide else (BAD_WEIGHT if abs(target) <= LARGEST else BAD_TARGET)
             return row
-        here, x, squares, top = _sound(desk, here, x, rows.merged_indices, rows.merged_values, rows.table)
+        here, x, squares, top = _sound(desk, dim, here, x, rows.merged_indices, rows.merged_values, rows.table)
         if scalars[CODE] != FINE:
             return row
-        seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
-        yhat, delta = _settled(desk, x, rows.out[row], target, w, seen[3])
+        seen = recall(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, squares, None)
+        yhat, delta = _settled(desk, x, rows.out[row], target, w)
         if scalars[CODE] != FINE:
             return row
         _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+        _booked(desk, rows.out[row], yhat, delta, target, w, seen[3])
         rows.out[row] = yhat
     return y.size
 
@@ -199,9 +212,10 @@ def stream_late(desk, rows, first):
 def stream_plays(desk, rows, first):
     """The prediction for rows first, first+1, …, as `stream` would make it; nothing is learned."""
     desk.scalars[CODE] = FINE
+    dim = room_for(desk)
     for row in range(first, rows.out.size):
         later, many = _later(rows, row, rows.out.size)
-        if not played_row(desk, rows, row, rows.indices[later : later + many]):
+        if not played_row(desk, dim, rows, row, rows.indices[later : later + many]):
             return row
     return rows.out.size
 
@@ -213,31 +227,28 @@ def _opened(desk, n):
     desk.scalars[CODE] = FINE
     indices, values = scratch[ROW_INDICES].view(np.uint64)[:n], scratch[ROW_VALUES, :n]
     table = scratch[TABLE_ROW : TABLE_ROW + 2].reshape(2 * scratch.shape[1]).view(np.int32)
-    return _sound(desk, indices, values, scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES], table)
+    return _sound(desk, room_for(desk), indices, values, scratch[MERGED_INDICES].view(np.uint64), scratch[MERGED_VALUES], table)
 
 
 @register_jitable
 def played(desk, here, x):
     """The raw prediction for a row whose indices are known to be good and distinct, its values to be fit."""
-    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squared(x)[0], None)
+    seen = recall(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, squared(x)[0], None)
     return _held(answer(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, seen))
 
 
 @register_jitable
 def learned(desk, here, x, top, y, weight):
     """Play such a row, settle, learn: ŷ, or NaN with a verdict in CODE and nothing changed."""
-    scalars, scratch, ledger = desk.scalars, desk.scratch, desk.ledger
-    for k in range(ledger.size):
-        scratch[BOOK_ROW, k] = ledger[k]
+    scalars, scratch = desk.scalars, desk.scratch
     squares = squared(x)[0]
-    seen = recall(desk.frame, desk.cells, scalars, scratch, here, x, squares, None)
+    seen = recall(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, squares, None)
     raw = _held(answer(desk.frame, desk.potential, desk.cells, scalars, scratch, here, x, seen))
-    yhat, delta = _settled(desk, x, raw, y, weight, seen[3])
+    yhat, delta = _settled(desk, x, raw, y, weight)
     if scalars[CODE] != FINE:
-        for k in range(ledger.size):
-            ledger[k] = scratch[BOOK_ROW, k]
         return math.nan
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
+    _booked(desk, raw, yhat, delta, y, weight, seen[3])
     return yhat
 
 
@@ -256,7 +267,7 @@ def one_learn(desk, n, yhat, delta):
         desk.scalars[CODE] = TOO_STEEP
     if desk.scalars[CODE] != FINE:
         return math.nan
-    seen = recall(desk.frame, desk.cells, desk.scalars, desk.scratch, here, x, squares, None)
+    seen = recall(desk.frame, desk.potential, desk.cells, desk.scalars, desk.scratch, here, x, squares, None)
     _absorbed(desk, here, x, seen, yhat, delta, squares, top)
     return seen[3]
 

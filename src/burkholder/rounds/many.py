@@ -13,7 +13,7 @@ from burkholder.machine.memory import Vector, array, named
 from burkholder.machine.prefetch import prefetch, prefetch_rows
 from burkholder.rounds.checks import FINE, WIDE
 from burkholder.rounds.layout import CODE
-from burkholder.rounds.loops import Desk, Stream, learned_row, played_row
+from burkholder.rounds.loops import Desk, Stream, learned_row, played_row, room_for
 from burkholder.rounds.state import LinearState
 from burkholder.rounds.streams import certainly, compressed, known_only, room
 
@@ -40,13 +40,14 @@ def stream(desk, zetas, starts, order, rows, first, learning):
         zeta = zeta_of(zetas, k)
         cells, scalars, ledger = array(zeta.cells), array(zeta.scalars), array(zeta.ledger)
         mine = Desk(desk.frame, desk.potential, desk.loss, cells, scalars, desk.scratch, ledger, desk.width, desk.bound)
+        dim = room_for(mine)
         scalars[CODE] = FINE
         for i in range(max(starts[k], first), starts[k + 1]):
             row = prefetch_rows(order, i, rows.indptr, rows.indices, rows.values)
             prefetch(rows.y, row)
             prefetch(rows.weight, row)
             prefetch(rows.out, row)
-            done = learned_row(mine, rows, order[i], None) if learning else played_row(mine, rows, order[i], None)
+            done = learned_row(mine, dim, rows, order[i], None) if learning else played_row(mine, dim, rows, order[i], None)
             if not done:
                 return i
     return order.size

@@ -15,7 +15,7 @@ from burkholder.rounds.layout import DEAD_ROW, DRIFTED, G_ROW, OUT_ROW, S_ROW, T
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
+def recall(frame, potential, cells, scalars, scratch, indices, values, squares, ahead):
     atoms, lipschitz = frame.atoms, frame.lipschitz
     for k in range(indices.size):
         at = np.uint64(4) * np.uint64(indices[k])
@@ -26,7 +26,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
         top, dead = anchored(float(cells[at + np.uint64(2)]), float(cells[at + np.uint64(3)]), atoms, size)
         scratch[TOP_ROW, k] = top
         scratch[DEAD_ROW, k] = dead
-    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0
+    return 0.0, 0.0, 1.0, largest(values) if frame.limit < math.inf else 0.0, 0.0
 
 
 @register_jitable

@@ -59,8 +59,8 @@ def raised(z, p, whole):
 
 
 @register_jitable
-def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
-    """(max|x|, 0, the scale of the round, size of x)."""
+def recall(frame, potential, cells, scalars, scratch, indices, values, squares, ahead):
+    """(max|x|, 0, the scale of the round, size of x, 0)."""
     for k in range(indices.size):
         scratch[G_ROW, k] = cells[indices[k]]
     top = largest(values)
@@ -73,7 +73,7 @@ def recall(frame, cells, scalars, scratch, indices, values, squares, ahead):
     scale = scalars[SCALE]
     if frame.lipschitz * top > 2.0 * scale or (scalars[POWER] == 0.0 and top > 0.0):
         scale = power_of_two(frame.lipschitz * top)
-    return top, 0.0, scale, size
+    return top, 0.0, scale, size, 0.0
 
 
 @register_jitable
@@ -111,7 +111,7 @@ def _tangent(frame, potential, cells, scalars, scratch, indices, values, seen):
 
 def _sign_flip(frame, potential, cells, scalars, scratch, indices, values, seen):
     p, whole = frame.geometry.p, frame.geometry.whole
-    _, _, scale, size = seen
+    _, _, scale, size, _ = seen
     old, up, down = 0.0, 0.0, 0.0
     for k in range(indices.size):
         g, d = scratch[G_ROW, k] / scale, frame.lipschitz * values[k] / scale
@@ -160,7 +160,7 @@ def resum(frame, cells, scratch, indices, scalars):
 @register_jitable
 def absorb(frame, cells, scalars, scratch, indices, values, seen, delta):
     p, whole = frame.geometry.p, frame.geometry.whole
-    top, _, scale, size = seen
+    top, _, scale, size, _ = seen
     scalars[TOP], scalars[DEAD] = memory(frame, scalars, size)
     scalars[S] += tick(frame, size, delta)
     # an empty sum has no scale of its own
