@@ -19,6 +19,7 @@ _PUBLIC: dict[str, str] = {
     "BadLine": "errors",
     "Batch": "streams.readers",
     "Betting": "confidence.betting",
+    "BooleanTrees": "experts.boolean_trees",
     "BurkholderError": "errors",
     "BurkholderFunction": "functions",
     "CATALOGUE": "functions",
@@ -120,6 +121,7 @@ if TYPE_CHECKING:  # the same table, as type checkers read it
     from burkholder.errors import BadLine as BadLine
     from burkholder.errors import BurkholderError as BurkholderError
     from burkholder.errors import MissingExtra as MissingExtra
+    from burkholder.experts.boolean_trees import BooleanTrees as BooleanTrees
     from burkholder.experts.hindsight import best_convex as best_convex
     from burkholder.experts.learner import Experts as Experts
     from burkholder.experts.models import ModelExperts as ModelExperts

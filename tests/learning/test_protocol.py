@@ -204,6 +204,13 @@ KINDS: dict[str, Kind] = {
     "experts, pinball": experts(lambda **more: Experts("pinball", quantile=0.9, **more)),
     "experts, quantiles": experts(lambda **more: Experts(quantiles=(0.1, 0.5, 0.9), **more)),
     "models": Kind(models, REAL, {"dict": FEATURES["dict"]}, (), (math.nan, "x", None), careful=("models",)),
+    "boolean trees": Kind(
+        lambda **more: bk.BooleanTrees(deepest=3, **more),
+        REAL,
+        FEATURES,
+        ("row", None, ["a", 1.0, 2.0]),
+        (math.nan, math.inf, "x", None, 7.0),
+    ),
     "intervals": linear(lambda **more: bk.Intervals(0.8, **more)),
     "intervals around a column": around(),
     "quantiles": linear(lambda **more: bk.Quantiles((0.1, 0.5, 0.9), **more)),
@@ -237,6 +244,9 @@ def test_every_public_learner_is_here() -> None:
 # --- what is compared -------------------------------------------------------------------------------------------------
 def state(learner: Any) -> Any:
     """Everything that `state_dict` tells, to the bit; of learners that cannot be saved, all that it is made of."""
+    if isinstance(learner, bk.BooleanTrees):
+        inside = [(state(one.learner), one.awake, one.slept) for one in learner.degrees]
+        return state(learner.experts), inside, learner.asked, learner.pending, learner._tickets.issued
     if isinstance(learner, ModelExperts):
         return state(learner.experts), state(learner.models["two"].model), learner.pending, learner._tickets.issued
     header, arrays = learner.state_dict()
@@ -245,6 +255,8 @@ def state(learner: Any) -> Any:
 
 def learned(learner: Any) -> Any:
     """The same without tickets: what was learned."""
+    if isinstance(learner, bk.BooleanTrees):
+        return learned(learner.experts), [learned(one.learner) for one in learner.degrees], learner.asked
     if isinstance(learner, ModelExperts):
         return learned(learner.experts), learned(learner.models["two"].model)
     return {name: array for name, array in state(learner)[1].items() if "graph." not in name}  # lists with room to grow
